@@ -30,7 +30,7 @@ from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.models.weights import as_columns
 from textbayes.scale import make_executor, using
-from textbayes.scale.linear import Documents, fit_in_parts
+from textbayes.scale.linear import WorkerDocuments, fit_in_parts
 
 MOST_DIFFERENCE, MOST_LOSS, LEAST_SPEEDUP, MOST_CLIENT = 1e-6, 1e-5, 1.7, 1.5
 REPEATS, N_PARTS, EVERY = 3, 4, 9
@@ -110,7 +110,7 @@ def documents_in_parallel(X: Any, Y: Any) -> tuple[float, float]:
     """The largest share of an objective that is lost, and the difference of weights that a kill makes."""
     space, worst, apart = LabelSpace(np.arange(Y.shape[1]), "multilabel"), 0.0, 0.0
     rows = np.array_split(np.arange(len(Y)), N_PARTS)
-    whole = [Documents(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None) for row in rows]
+    whole = [WorkerDocuments(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None) for row in rows]
     with make_executor("local:2") as executor:
         parts = executor.keep(lambda part: part, whole)
         for link, prior, scale in IN_PARTS:
@@ -149,7 +149,7 @@ def client_cpu(X: Any, Y: Any) -> tuple[float, float]:
         measured(inference, lambda alone=alone: alone.fit(X, Y))
     with make_executor("local:2") as executor:
         parts = executor.keep(
-            lambda part: part, [Documents(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None) for row in rows]
+            lambda part: part, [WorkerDocuments(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None) for row in rows]
         )
         executor.map_reduce(lambda part: len(part.y), lambda a, b: a + b, parts)  # they have arrived
         before = processor_time(executor)

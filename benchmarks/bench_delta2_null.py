@@ -22,7 +22,7 @@ from scipy import sparse, special, stats
 
 from _common import close
 from textbayes.lexical.delta2 import sample_tail, word_dispersion, word_pairs
-from textbayes.lexical.delta2_null import METHODS, NullTail, Pairs, delta2, printed_third_order
+from textbayes.lexical.delta2_null import METHODS, NullTail, WordCategoryPairs, delta2, printed_third_order
 from textbayes.lexical.exposures import Exposures, word_exposures
 
 N_DOCS, N_WORDS, N_SAMPLED, N_DRAWS = 300, 2000, 500, 199
@@ -75,7 +75,7 @@ def simulate(seed: list[int], counts: str, share: float, rate: float, n_words: i
     return word_exposures(sparse.csr_matrix(X), y, lengths)
 
 
-def printed(pairs: Pairs) -> NullTail:
+def printed(pairs: WordCategoryPairs) -> NullTail:
     """The paper's formula; it knows equal exposures only, so it is given half of the occurrences."""
     mean, variance = printed_third_order(pairs.total / 2.0)
     return NullTail(special.ndtr((mean - delta2(pairs)) / np.sqrt(variance)), np.zeros(()))

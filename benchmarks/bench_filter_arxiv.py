@@ -19,10 +19,10 @@ import sys
 import time
 
 from _common import close
-from textbayes.reproduce import Run, Table
+from textbayes.reproduce import PaperRun, Table
 from textbayes.reproduce.online.filtering_systems import SYSTEMS, FilteringSimulation, arxiv
 from textbayes.reproduce.online.filtering_tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
-from textbayes.reproduce.online.published import TABLE_4
+from textbayes.reproduce.results import published_figures
 
 BAR = 1.4
 
@@ -62,11 +62,12 @@ def main() -> None:
     show(table_4a(outcome))
     show(breakdown("5a", "the arXiv stream", outcome, {}))
     utility, found = utilities(outcome), t9p_ratio(outcome, "Pptron+ig", "Pptron")
-    published = sorted((name for name in TABLE_4 if name in utility), key=lambda name: -TABLE_4[name][5])
+    printed = published_figures("online")["table 4"]
+    published = sorted((name for name in printed if name in utility), key=lambda name: -printed[name][5])
     print(f"\nby mean utility, published: {' > '.join(published)}")
     print(f"by mean utility, here:      {' > '.join(sorted(published, key=lambda name: -utility[name]))}")
     if arguments.rations:
-        show(rations(Run()))
+        show(rations(PaperRun()))
     print(f"{time.perf_counter() - start:.0f} s")
     in_order = keeps_order(utility)
     close(

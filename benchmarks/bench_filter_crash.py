@@ -34,8 +34,7 @@ from textbayes.core.types import Document
 from textbayes.store.event_folder import read_log
 from textbayes.stream import AdaptiveFilter, FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
-from textbayes.stream.judgements import INBOX, Judgement, parse_judgement
-from textbayes.stream.ledger import read_pending
+from textbayes.stream.judgements import INBOX, Judgement, parse_judgement, read_pending
 
 TOPICS = {
     "grain": ["corn", "wheat", "harvest", "rain", "farm", "crop", "soybean", "tractor", "barley", "mill"],

@@ -22,11 +22,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from _common import close
-from textbayes.reproduce.flexlink import published
 from textbayes.reproduce.flexlink.simulated import data_set, outcome
 from textbayes.reproduce.flexlink.systems import (
     METHODS,
     N_SPLITS,
+    PUBLISHED,
     FlexlinkReading,
     Grid,
     SplitOutcome,
@@ -44,11 +44,11 @@ from textbayes.reproduce.flexlink.tables import (
     printed_macro_f1,
     usual_macro_f1,
 )
-from textbayes.reproduce.flexlink.walk import PRINTED_STOP, derived_rate, printed_rate
+from textbayes.reproduce.flexlink.walk import LOGIT_DF, PRINTED_STOP, PROBIT_DF, derived_rate, printed_rate
 
 MICRO_BAR = 0.860
 TABLE_5 = Grid((1.0, 2.0, 8.0), (0.01, 0.05, 0.1), (0.5, 1.0, 1.5))  # the values that the paper's Table 5 names
-LINKS = Grid(dfs=(published.LOGIT_DF, published.PROBIT_DF), skews=(1.0,))
+LINKS = Grid(dfs=(LOGIT_DF, PROBIT_DF), skews=(1.0,))
 STOPS = (0.002, 0.001)  # relative changes at which EM ends, later than printed
 ONE_POINT = 0.0100001  # as printed
 N_READING_SPLITS = 1
@@ -134,7 +134,7 @@ def f1_means(outcomes: Sequence[SplitOutcome]) -> list[float]:
 
 def gaps(outcomes: Sequence[SplitOutcome]) -> np.ndarray:
     """F1 less the published means, as printed: FST, probit and logistic, micro and macro of each."""
-    return np.subtract(np.round(f1_means(outcomes), 3), np.array(published.PRINTED["6"][N_SPLITS], dtype=float))
+    return np.subtract(np.round(f1_means(outcomes), 3), np.array(PUBLISHED["table 6"][N_SPLITS], dtype=float))
 
 
 def in_points(found: np.ndarray) -> str:
@@ -176,7 +176,7 @@ def later_stops() -> float | None:
 def simulated(n: int = 10) -> None:
     """Examples 1 and 2 with both readings of γ: means over the data sets, and how often each γ is the best one."""
     print(f"\nSimulated examples, {n} data sets each: mean misclassification, and weights at zero")
-    for example, printed in ((1, published.PRINTED["1"]), (2, published.PRINTED["3"])):
+    for example, printed in ((1, PUBLISHED["table 1"]), (2, PUBLISHED["table 3"])):
         fst = np.mean([float(row[2] or 0.0) for row in printed])
         print(f"  Example {example}, published: FST {fst:.3f}")
         for name, of in (("γ", printed_rate), ("√γ", derived_rate)):
@@ -203,7 +203,7 @@ def main() -> None:
     )
     header()
     table(outcomes)
-    printed = [published.PRINTED[number][N_SPLITS] for number in ("6", "7", "8")]  # the row of means
+    printed = [PUBLISHED[f"table {number}"][N_SPLITS] for number in ("6", "7", "8")]  # the row of means
     for i, method in enumerate(METHODS):
         cells = [value for row in printed for value in row[2 * i : 2 * i + 2]]
         print(f"{method:9}" + "".join(f"{value:8.3f}" for value in cells) + "  published")

@@ -22,9 +22,10 @@ import time
 import numpy as np
 
 from _common import close
-from textbayes.reproduce.gibbs import published
 from textbayes.reproduce.gibbs.systems import (
     LOSSES,
+    N_RESAMPLINGS,
+    OTHER_DOCUMENTS,
     OURS,
     SPBM,
     SVM,
@@ -92,7 +93,7 @@ def judged(study: Study, what: str) -> tuple[bool, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--resamplings", type=int, default=published.N_RESAMPLINGS)
+    parser.add_argument("--resamplings", type=int, default=N_RESAMPLINGS)
     parser.add_argument("--other", action="store_true", help="the documents that settings were chosen on")
     asked = parser.parse_args()
     start, last = time.perf_counter(), [0.0]
@@ -102,7 +103,7 @@ def main() -> None:
             last[0] = time.perf_counter()
             print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
 
-    texts = documents(published.OTHER_DOCUMENTS) if asked.other else documents()
+    texts = documents(OTHER_DOCUMENTS) if asked.other else documents()
     extent = Extent(n_own=asked.resamplings)
     study = Resamplings(texts, asked.resamplings).outcomes([extent], "resamplings × domains", report)[extent]
     print(f"{asked.resamplings} resamplings of ten domains, {time.perf_counter() - start:.0f} s")

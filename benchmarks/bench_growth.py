@@ -29,10 +29,9 @@ from _rcv1_like import write
 from bench_out_of_core import indicator, pieces, rows, status
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
-from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import fit_in_groups
-from textbayes.scale.shard_scores import score_blocks
-from textbayes.scale.shards import Shards
+from textbayes.scale.shards import Shards, columns_on_disk
+from textbayes.text.batches import in_order
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "growth.md"
 MEMORY = 16 << 20  # small, so that its end is reached within the sizes tried
@@ -79,7 +78,7 @@ def point(folder: Path, words: int, labels: int) -> dict[str, float]:
         if words == N_WORDS:
             model = fitted.with_labels(LabelSpace(np.arange(labels), "multilabel"))
             start = time.process_time()
-            for _ in score_blocks(model, pieces(shards)):
+            for _ in in_order(model.proba, pieces(shards)):
                 pass
             found["scoring_s"] = time.process_time() - start
     return found | {"memory_gib": peak[0], "documents": shards.about["documents"], "words": words, "labels": labels}

@@ -10,7 +10,7 @@ import time
 
 from _common import close
 from textbayes.reproduce import Table, papers
-from textbayes.reproduce.online.published import BAYESIAN, RULES
+from textbayes.reproduce.online.systems import BAYESIAN, RULES
 
 WITHIN = {"micro": 0.7, "macro": 3.0}
 

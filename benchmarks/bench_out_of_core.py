@@ -30,10 +30,9 @@ from _rcv1_like import N_DOCS, write
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
-from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import fit_in_groups
-from textbayes.scale.shard_scores import score_blocks
-from textbayes.scale.shards import Shards, new_mapped
+from textbayes.scale.shards import Shards, columns_on_disk, new_mapped
+from textbayes.text.batches import in_order
 
 LIMIT, WITHIN, SPEED = 6 << 30, 1e-5, 50_000.0
 TOL, BEST = 1e-3, 1e-6
@@ -107,7 +106,7 @@ def fit_and_score(folder: Path, most: int | None) -> dict[str, Any]:
         space = LabelSpace(np.array(shards.about["labels"]), "multilabel")
         fitted = model.with_labels(space)
         start, n_docs, hits = time.perf_counter(), 0, 0
-        for proba in score_blocks(fitted, pieces(shards)):
+        for proba in in_order(fitted.proba, pieces(shards)):
             hits += int(((proba > 0.5) == Y[n_docs : n_docs + len(proba)]).sum())
             n_docs += len(proba)
         figures["documents_per_s"] = n_docs / (time.perf_counter() - start)

@@ -19,7 +19,8 @@ import numpy as np
 from _common import close
 from _screen import Review, closest_reviews, in_parallel, ratio_interval, reviews
 from textbayes.core.types import FloatArray
-from textbayes.screen.simulate import ElasU4, TopicReader, draw_start, ranking_loss, simulate
+from textbayes.evaluate.screening import ranking_loss
+from textbayes.screen.simulate import ElasU4, TopicReader, draw_start, simulate
 
 UNRELATED = "Trade routes of the Hanseatic League. How did wool and salt move between the towns of the Baltic?"
 WRONG = ("closest", "unrelated", "excluded")

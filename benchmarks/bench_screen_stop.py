@@ -16,10 +16,11 @@ import numpy as np
 
 from _common import close
 from _screen import Review, in_parallel, reviews
+from textbayes.evaluate.screening import read_until
 from textbayes.screen.remaining import RemainingWeights, fit_remaining
-from textbayes.screen.simulate import Simulation, TopicReader, draw_start, read_until, simulate
+from textbayes.screen.simulate import Simulation, TopicReader, draw_start, simulate
 from textbayes.screen.simulations import (
-    Bin,
+    CalibrationBin,
     calibration,
     draw_calibration,
     estimate_checks,
@@ -104,7 +105,7 @@ def main() -> None:
     close("screening stops", right >= 0.88 and worst >= 0.92 and cost <= 0.90, figures)
 
 
-def plot(bins: list[Bin], path: str) -> None:
+def plot(bins: list[CalibrationBin], path: str) -> None:
     """How often the target was reached, by what the estimate said."""
     from matplotlib.figure import Figure
 

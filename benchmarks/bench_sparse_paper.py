@@ -17,10 +17,12 @@ import numpy as np
 from _common import close
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.reproduce import Table, papers
-from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.stopping import rank_correlation
 from textbayes.reproduce.sparse.systems import (
+    GAMMAS,
     JEFFREYS,
+    PUBLISHED,
+    TOPICS,
     CountCollection,
     RegressionModel,
     Regressions,
@@ -33,13 +35,13 @@ from textbayes.reproduce.sparse.systems import (
 WITHIN, CORRELATION_BAR = 1.5, 0.95
 WANTED = ("table 1", "table 2", "table 3", "table 4", "table 5", "table 6")
 
-TOPIC = published.TOPICS.index("interest")
-INTEREST: dict[str, tuple[RegressionModel, published.Column]] = {
-    "Jeffreys": (JEFFREYS, published.JEFFREYS),
-    **{f"Laplace γ = {gamma:g}": (laplace(gamma), published.LAPLACE[gamma]) for gamma in published.GAMMAS},
-    "Laplace γ = 10, 1,000": (laplace(10.0)._replace(n_words=1000), published.LAPLACE_1000),
-    "Gaussian": (RegressionModel("probit", "gaussian", 0.1), published.GAUSSIAN),
-    "logistic Laplace": (RegressionModel("logit", "laplace", 0.1, scheme="tfidf"), published.LOGISTIC_LAPLACE),
+TOPIC = TOPICS.index("interest")
+INTEREST: dict[str, tuple[RegressionModel, tuple[float, ...]]] = {
+    "Jeffreys": (JEFFREYS, PUBLISHED["f1"]["Jeffreys"]),
+    **{f"Laplace γ = {g:g}": (laplace(g), PUBLISHED["f1"][f"Laplace γ = {g:g}"]) for g in GAMMAS},
+    "Laplace γ = 10, 1,000": (laplace(10.0)._replace(n_words=1000), PUBLISHED["f1"]["Laplace γ = 10, 1,000"]),
+    "Gaussian": (RegressionModel("probit", "gaussian", 0.1), PUBLISHED["f1"]["Probit Gaussian"]),
+    "logistic Laplace": (RegressionModel("logit", "laplace", 0.1, scheme="tfidf"), PUBLISHED["f1"]["Logistic Laplace"]),
 }
 SLACK, N_DRAWS, N_REFITS = 10, 500, 20
 

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from _screen import Review, finished_reviews, in_parallel, ratio_interval, reviews
+from textbayes.evaluate.screening import ranking_loss
 from textbayes.screen import Collection, ScreenSettings
 from textbayes.screen.settings import TOPIC
-from textbayes.screen.simulate import TopicReader, draw_start, ranking_loss, simulate
+from textbayes.screen.simulate import TopicReader, draw_start, simulate
 from textbayes.screen.transfer import mean_weights, review_weights
 
 

@@ -10,7 +10,6 @@ gives; what is left *differs*, with a reason too.
 
 from __future__ import annotations
 
-import importlib
 import re
 import tomllib
 from collections import Counter
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from textbayes.reproduce.results import published_figures
 
 PAPERS = Path(__file__).resolve().parent / "papers"
 STATUS = {
@@ -61,7 +62,7 @@ def cells() -> list[Cell]:
                 if not {rest[0], rest[1]} & set(settings.get("not_printed", ()))
             ]
             if "published" in settings:  # the page has no such table: all of it is of other data, or not run
-                own = [Cell(paper, number, *rest, None) for rest in _of_module(**settings["published"])]
+                own = [Cell(paper, number, *rest, None) for rest in _as_printed(**settings["published"])]
             found += _judged(own, told, settings)
     return found
 
@@ -90,10 +91,10 @@ def _number(text: str) -> float | None:
     return float(plain) if re.fullmatch(r"-?\d+(\.\d+)?", plain) else None
 
 
-def _of_module(columns: str, rows: list[str]) -> Iterator[tuple[str, str, float]]:
-    """Figures of a published table that the code keeps by column, under ``module:name``."""
-    module, _, name = columns.partition(":")
-    for column, values in getattr(importlib.import_module(module), name).items():
+def _as_printed(columns: str, rows: list[str]) -> Iterator[tuple[str, str, float]]:
+    """Figures of a table as the paper prints them, by column: ``columns`` names paper and table, ``online:table 4``."""
+    paper, _, number = columns.partition(":")
+    for column, values in published_figures(paper)[number].items():
         for row, value in zip(rows, np.ravel(values), strict=True):
             yield row, column, float(value)
 

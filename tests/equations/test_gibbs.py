@@ -12,8 +12,7 @@ from scipy import integrate, sparse, stats
 from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.chain import Scales
 from textbayes.links.probit import Probit
-from textbayes.reproduce.gibbs.published import LAMBDA
-from textbayes.reproduce.gibbs.sampling import PAPER, keep_top_words
+from textbayes.reproduce.gibbs.sampling import LAMBDA, PAPER, keep_top_words
 from textbayes.text import TermWeighting
 
 N_DRAWS, LEAST_P = 20_000, 1e-3

@@ -32,7 +32,7 @@ from textbayes.store.event_folder import snapshot_path, snapshots
 from textbayes.store.file_format import FileFormat
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model
 from textbayes.stream.folder import newest_state
-from textbayes.stream.ledger import FILTER_FILE, read_ledger, read_pending
+from textbayes.stream.judgements import FILTER_FILE, read_ledger, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.settings import PAPER
 from textbayes.stream.status import read_status, topic_words

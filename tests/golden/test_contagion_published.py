@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from textbayes.reproduce.contagion import published
+from textbayes.reproduce.results import published_figures
 
+PUBLISHED = published_figures("contagion")
 _NAME = "003_fd46248dd6f97848.txt"
 
 
@@ -22,22 +23,23 @@ def cells(line: str) -> list[float | None]:
 
 
 def test_table_1(text):
-    for pool, typed in zip(published.TABLE_1_POOLS, published.TABLE_1, strict=True):
+    for pool, typed in PUBLISHED["table 1"].items():
         (line,) = re.findall(rf"^{re.escape(pool)}\t(.*)$", text, re.M)
         assert [tuple(map(int, found)) for found in re.findall(r"(\d+) \((\d+)\)", line)] == list(typed)
 
 
 def test_table_2(text):
-    for name, typed in published.TABLE_2.items():
+    for name, typed in PUBLISHED["table 2"].items():
         (line,) = re.findall(rf"^{name}\t\d\tInfo. Gain\t(.*)$", text, re.M)
         assert cells(line) == list(typed)
-        assert line.startswith("*") == (name in published.SCALED_2)
+        assert line.startswith("*") == (name in PUBLISHED["better_with_tfidf"])
 
 
 def test_table_3(text):
     lines = text[text.index("Dataset\tClass\tSelection") : text.index("Table 3: ")].strip().split("\n")[1:]
-    assert len(lines) == len(published.TABLE_3)
-    for line, ((name, selection), typed) in zip(lines, published.TABLE_3.items(), strict=True):
+    assert len(lines) == len(PUBLISHED["table 3"])
+    for line, (row, typed) in zip(lines, PUBLISHED["table 3"].items(), strict=True):
+        name, _, selection = row.rpartition(", ")
         first, _, kind, rest = line.split("\t", 3)
         assert first.replace("’", "'") in (name, "")
         assert kind.replace("Δ^2", "Δ²") == selection

@@ -7,9 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from textbayes.reproduce.gibbs import published
+from textbayes.reproduce.gibbs import sampling, systems
+from textbayes.reproduce.results import published_figures
 
 _NAME = "002_7aa07b9f03c32393.txt"
+PUBLISHED = published_figures("gibbs")
 _SCAN = {"091": "0.91"}  # a point that the scan lost
 
 
@@ -35,7 +37,7 @@ def printed_rows(text: str, number: int) -> list[tuple[str, tuple[float, ...]]]:
 def test_both_tables_are_typed_in_as_printed(text, number):
     rows = printed_rows(text, number)
     assert [name for name, _ in rows] == ["sensitivity", "specificity"] * 2
-    assert [cells for _, cells in rows] == [tuple(map(float, row)) for row in published.PRINTED[f"table {number}"]]
+    assert [cells for _, cells in rows] == [tuple(map(float, row)) for row in PUBLISHED[f"table {number}"]]
 
 
 def test_the_settings_are_those_of_the_text(text):
@@ -51,14 +53,16 @@ def test_the_settings_are_those_of_the_text(text):
         "set y=0.2 sothat var(n) =100",  # λ and η, as the scan has them
     ):
         assert fragment in flat
-    assert published.N_OF_DOMAIN * len(published.DOMAINS) == 2 * (published.N_POSITIVE + published.N_NEGATIVE) == 600
-    assert len(published.DOMAINS) == len(published.PRINTED_DOMAINS) == len(set(published.DOMAINS)) == 10
-    variance = (2.0 / published.LAMBDA) ** 2  # of an exponential of rate λ/2
+    assert systems.N_OF_DOMAIN * len(systems.DOMAINS) == 600
+    assert len(systems.DOMAINS) == len(PUBLISHED["domains"]) == len(set(systems.DOMAINS)) == 10
+    assert (systems.N_WORDS, sampling.N_TOP, systems.N_RESAMPLINGS) == (800, 80, 50)
+    assert (sampling.ITERATIONS, sampling.BURN_IN) == (60_000, 20_000)
+    variance = (2.0 / sampling.LAMBDA) ** 2  # of an exponential of rate λ/2
     assert variance == pytest.approx(100.0)
 
 
 def test_the_text_and_table_2_disagree_on_physics():
     # "In Art and physics domains the specificity of SVM is better": by the table it is art and computer science.
-    _, spbm, _, svm = (np.array(row) for row in published.TEST)
-    better = [name for name, gain in zip(published.PRINTED_DOMAINS, svm - spbm, strict=True) if gain > 0]
+    _, spbm, _, svm = (np.array(row) for row in PUBLISHED["table 2"])
+    better = [name for name, gain in zip(PUBLISHED["domains"], svm - spbm, strict=True) if gain > 0]
     assert better == ["CS", "Art"]

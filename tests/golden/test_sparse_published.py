@@ -7,17 +7,21 @@ import re
 import numpy as np
 import pytest
 
-from textbayes.reproduce.sparse import published
-from textbayes.reproduce.sparse.published import AVERAGES, CORRECTED, GAMMAS, LAPLACE, LAPLACE_SIZES, RCV1, TOPICS
+from textbayes.reproduce.results import published_figures
 
 _NAME = "000_985a81dd955fb017.txt"
+_PUBLISHED = published_figures("sparse")
+TOPICS, AVERAGES, CORRECTED, F1, SIZES, RCV1 = (
+    _PUBLISHED[name] for name in ("topics", "averages", "corrected", "f1", "sizes", "rcv1")
+)
+_LAPLACE = [f"Laplace γ = {gamma:g}" for gamma in _PUBLISHED["gammas"]]
 _TABLES = {
-    "1": (published.NAIVE_BAYES, published.ZHANG_OLES_LOGISTIC, published.ZHANG_OLES_SVM, LAPLACE[10.0]),
-    "2": (published.JEFFREYS_RAW, published.JEFFREYS, published.LAPLACE_RAW, LAPLACE[10.0]),
-    "3": (published.JEFFREYS, *LAPLACE.values()),
-    "4": (published.JEFFREYS_SIZES, *LAPLACE_SIZES.values()),
-    "5": (published.JEFFREYS, published.JEFFREYS_1000, LAPLACE[10.0], published.LAPLACE_1000),
-    "6": (published.GAUSSIAN, LAPLACE[10.0], published.LOGISTIC_GAUSSIAN, published.LOGISTIC_LAPLACE),
+    "1": [F1[name] for name in ("Naive Bayes", "Log. Reg.", "SVM", "Laplace γ = 10")],
+    "2": [F1[name] for name in ("Jeffreys raw TF", "Jeffreys", "Laplace γ = 10 raw TF", "Laplace γ = 10")],
+    "3": [F1[name] for name in ("Jeffreys", *_LAPLACE)],
+    "4": [SIZES[name] for name in ("Jeffreys", *_LAPLACE)],
+    "5": [F1[name] for name in ("Jeffreys", "Jeffreys 1,000", "Laplace γ = 10", "Laplace γ = 10, 1,000")],
+    "6": [F1[name] for name in ("Probit Gaussian", "Laplace γ = 10", "Logistic Gaussian", "Logistic Laplace")],
 }
 _MISPRINTS = {
     ("2", "crude", 0): "Table 2, crude, Jeffreys raw TF",
@@ -80,13 +84,13 @@ def test_macro_averages_are_the_means_of_the_topics(number):
 
 def test_fewer_parameters_are_left_as_gamma_grows():
     # This is how the misread cell of Table 4 is known to be one.
-    sizes = np.array([LAPLACE_SIZES[gamma] for gamma in GAMMAS])
+    sizes = np.array([SIZES[name] for name in _LAPLACE])
     assert (np.diff(sizes, axis=0) <= 0).all()
 
 
 def test_what_the_text_says_of_table_4(text):
     # "anywhere from 27% (earn) to 86% (wheat) of the estimated regression co-efficients are zero"
     assert "27% (earn) to 86% (wheat)" in text
-    zero = {topic: (301 - size) / 301 for topic, size in zip(TOPICS, LAPLACE_SIZES[10.0], strict=True)}
+    zero = {topic: (301 - size) / 301 for topic, size in zip(TOPICS, SIZES["Laplace γ = 10"], strict=True)}
     assert round(100 * zero["earn"]) == 27
     assert round(100 * zero["wheat"]) == 86

@@ -18,7 +18,7 @@ from textbayes.report.texts import highlight
 from textbayes.screen import Collection, Screening
 from textbayes.screen.screening import check_record
 from textbayes.screen.status import probabilities
-from textbayes.screen.topic import Topic
+from textbayes.screen.topic import ScreeningTopic
 
 _MOST_SHOWN = 20_000  # characters of a text
 _MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
@@ -147,7 +147,7 @@ def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[st
 
 
 def _ready(
-    known: Topic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float
+    known: ScreeningTopic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float
 ) -> Ready:
     words = known.words_behind(row, _MARKED)
     title, _, body = text.partition("\n")

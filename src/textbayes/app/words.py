@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Screening
 from textbayes.screen.solver import WIDE
-from textbayes.screen.topic import IRRELEVANT, RELEVANT, Topic
+from textbayes.screen.topic import IRRELEVANT, RELEVANT, ScreeningTopic
 from textbayes.text.tokenize import tokenize
 
 LONGEST_WORD = 200
@@ -124,7 +124,7 @@ def strong_words(screening: Screening, topic: str, top: int = 30) -> list[Strong
     return [StrongWord(name, weight, weight - by, weight + by) for name, weight, by in rows if weight != 0.0]
 
 
-def _said(screening: Screening, known: Topic, word: str, direction: str) -> SaidWord:
+def _said(screening: Screening, known: ScreeningTopic, word: str, direction: str) -> SaidWord:
     table = WordPriors([WordPrior(word, known.name, direction)])
     columns, means = screening.collection.find_words(table, known.name)
     if not len(columns):

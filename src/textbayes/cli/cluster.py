@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textbayes.cli.labels import Labelled
     from textbayes.core.executor import Executor
     from textbayes.core.progress import Progress
-    from textbayes.scale.documents import SpreadDocuments
+    from textbayes.scale.documents import PartitionedDocuments
 
 cluster_option = click.option(
     "--cluster",
@@ -52,7 +52,7 @@ def open_partitions(inputs: Inputs) -> list[Any]:
 class SpreadInputs(Inputs):
     """Documents that workers hold: here they have labels and no texts, and are called by their numbers from 0 on."""
 
-    spread: SpreadDocuments | None = None
+    spread: PartitionedDocuments | None = None
 
     def documents(self, count: bool = True) -> Iterator[Document]:
         assert self.spread is not None
@@ -81,7 +81,7 @@ def spread_inputs(
         if value is not None:
             raise click.UsageError(f"{option} needs all documents in one place; name files instead of a pattern.")
 
-    return SpreadInputs(**vars(inputs), spread=scale.SpreadDocuments(executor, open_partitions(inputs)))
+    return SpreadInputs(**vars(inputs), spread=scale.PartitionedDocuments(executor, open_partitions(inputs)))
 
 
 def score_on_cluster(model: str, inputs: Inputs, folder: str | None, cluster: str, guess: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from textbayes import categorizer, decide, store, stream, tune
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.terminal import common_options, reporting
 from textbayes.core.types import Document
-from textbayes.scale.joblib_executor import JoblibExecutor
+from textbayes.scale.executor import JoblibExecutor
 from textbayes.screen.settings import ScreenSettings
 
 _LABELS = ("grain", "money", "oil")
@@ -57,7 +57,7 @@ def linear_models(folder: Path) -> None:
     from textbayes.inference.dense_logit import logit_mode
     from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.models.weights import as_columns
-    from textbayes.scale.linear import Documents, fit_in_parts
+    from textbayes.scale.linear import WorkerDocuments, fit_in_parts
 
     texts, labels = make_texts()
     categorizer.TextCategorizer(cv=2).fit(texts, labels)
@@ -81,7 +81,7 @@ def linear_models(folder: Path) -> None:
     y = np.where(np.asarray(labels)[:, None] == model.classes_, 1.0, -1.0)
     ones = np.ones(len(y))
     logit_mode(y, y[:, 0] > 0.0, ones, *np.ones((3, y.shape[1])))
-    parts = [Documents(as_columns(X), y, None)]
+    parts = [WorkerDocuments(as_columns(X), y, None)]
     fit_in_parts(JoblibExecutor(1), parts, BayesLinearClassifier(), model.label_space_, X.shape[1])
 
 
@@ -175,12 +175,12 @@ def screening(folder: Path) -> None:
     """Records of a literature review, judged one after the other; and the machine that simulations compare with."""
     from textbayes.screen.collection import Collection
     from textbayes.screen.solver import GramSolver, RowSolver
-    from textbayes.screen.topic import Topic
+    from textbayes.screen.topic import ScreeningTopic
 
     texts, _ = make_texts()
     settings = ScreenSettings()
     records = Collection.read([str(i) for i in range(len(texts))], texts, settings.topics)
-    topic = Topic(settings.topics[0], records, settings)
+    topic = ScreeningTopic(settings.topics[0], records, settings)
     for row, answer in ((0, "relevant"), (1, "irrelevant"), (0, "withdrawn")):
         topic.judge(row, answer)
         topic.next_records(1)

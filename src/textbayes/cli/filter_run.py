@@ -29,8 +29,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.store import load_categorizer, save_model
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model, filter_from_model, replay_log
 from textbayes.stream.folder import check_new, forms_for, newest_state, read_surface, write_surface
-from textbayes.stream.judgements import open_source
-from textbayes.stream.ledger import most_informative, read_columns, read_config, read_pending
+from textbayes.stream.judgements import most_informative, open_source, read_columns, read_config, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.settings import default_text_options
 from textbayes.stream.status import reach, read_status, topic_words, why_silent
@@ -39,7 +38,7 @@ from textbayes.text.surface import shown
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
-    from textbayes.stream.status import Status
+    from textbayes.stream.status import FilterStatus
 
 COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "snippet")
 _SKIPPED = 3  # exit status of a run that skipped lines
@@ -86,7 +85,7 @@ def show_status(state: str, since: float, output: Output) -> None:
     output.write([told] if output.kind == "json" else rows, list(rows[0]))
 
 
-def _show_table(state: str, found: Status, since: float) -> None:
+def _show_table(state: str, found: FilterStatus, since: float) -> None:
     heads = ("words", "delivered", "asked", "judged", "precision", "pending", "new")
     table = make_table("topic", *heads, right=heads)
     for topic in found.topics:

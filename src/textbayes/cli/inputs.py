@@ -28,7 +28,7 @@ from textbayes.core.wording import plural
 from textbayes.data import open_documents
 from textbayes.data.formats._fields import NoTextFieldError
 from textbayes.data.layout import Columns, Layout, listed_columns
-from textbayes.stream.ledger import read_config
+from textbayes.stream.judgements import read_config
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer

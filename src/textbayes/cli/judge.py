@@ -14,8 +14,16 @@ from textbayes.cli.inputs import check_filter_path
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.terminal import common_options, echo, note, read_key
 from textbayes.core.errors import InputError, MalformedFileError
-from textbayes.stream.judgements import Judgement, give_judgements, parse_judgement, parse_relevant
-from textbayes.stream.ledger import most_informative, read_config, read_ledger, read_pending
+from textbayes.stream.judgements import (
+    Judgement,
+    give_judgements,
+    most_informative,
+    parse_judgement,
+    parse_relevant,
+    read_config,
+    read_ledger,
+    read_pending,
+)
 
 if TYPE_CHECKING:
     from textbayes.stream.judgements import Judgement

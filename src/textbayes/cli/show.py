@@ -16,7 +16,7 @@ from textbayes.cli.inputs import is_filter
 from textbayes.cli.output import Output, console, grid, make_table, output_options
 from textbayes.cli.terminal import common_options
 from textbayes.data.layout import Columns
-from textbayes.stream.ledger import read_config
+from textbayes.stream.judgements import read_config
 
 if TYPE_CHECKING:
     from rich.table import Table

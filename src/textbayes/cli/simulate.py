@@ -17,7 +17,7 @@ from textbayes.cli.terminal import common_options, reporting
 
 if TYPE_CHECKING:
     from textbayes.core.types import Document
-    from textbayes.screen.simulations import Bin, Result
+    from textbayes.screen.simulations import CalibrationBin, Result
 
 _MODELS = ("textbayes", "elas_u4")
 _COLUMNS = (
@@ -75,7 +75,7 @@ def simulate(
     textbayes simulate review.csv --label-field label_included --rule estimate
     """
     from textbayes.cli.screen import prior_table
-    from textbayes.screen.simulations import Task, check_plot_ending, run_tasks
+    from textbayes.screen.simulations import SimulationTask, check_plot_ending, run_tasks
 
     drawing = None if plot is None else check_output(plot)
     if drawing is not None:
@@ -83,7 +83,7 @@ def simulate(
     table = prior_table(prior)
     reviews = _reviews(inputs)
     tasks = [
-        Task(name, model, seed, strategy, tuple(rules) if model == "textbayes" else (), target, confidence)
+        SimulationTask(name, model, seed, strategy, tuple(rules) if model == "textbayes" else (), target, confidence)
         for name in reviews
         for model in models or _MODELS
         for seed in range(seeds)
@@ -113,7 +113,7 @@ def _reviews(inputs: Inputs) -> dict[str, list[Document]]:
     return {path: list(replace(inputs, paths=(path,)).documents()) for path in inputs.paths}
 
 
-def _calibration(results: list[Result]) -> list[Bin]:
+def _calibration(results: list[Result]) -> list[CalibrationBin]:
     """What came of what the gauge said, over all simulations."""
 
     from textbayes.screen.simulations import calibration, estimate_checks
@@ -130,7 +130,7 @@ def _show(results: list[Result]) -> None:
     console().print(table)
 
 
-def _show_rules(results: list[Result], bins: list[Bin], target: float) -> None:
+def _show_rules(results: list[Result], bins: list[CalibrationBin], target: float) -> None:
     from textbayes.screen.simulations import summarise_stops
 
     stopped = [result for result in results if result.simulation.stops]

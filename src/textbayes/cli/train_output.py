@@ -23,7 +23,7 @@ from textbayes.models.sampling import SamplingCallback
 from textbayes.report import collect_report, write_report
 from textbayes.report.wording import caution, cross_validation_in_words
 from textbayes.text.copies import copies_in_words
-from textbayes.text.language import UNKNOWN
+from textbayes.text.languages import UNKNOWN
 
 if TYPE_CHECKING:
     from rich.table import Table

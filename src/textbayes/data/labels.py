@@ -60,9 +60,9 @@ def relabel(document: Document, names: Mapping[str, str], missing: Iterable[str]
     """
     if not document.labels:
         return document
-    kept = dict.fromkeys(names.get(label, label) for label in document.labels if label.casefold() not in missing)
+    named = dict.fromkeys(names.get(label, label) for label in document.labels if label.casefold() not in missing)
     # The one label that was there says that it is missing; of a list, the others remain.
-    labels = MISSING_LABEL if not kept and len(document.labels) == 1 else tuple(kept)
+    labels = MISSING_LABEL if not named and len(document.labels) == 1 else tuple(named)
     return document._replace(labels=labels)
 
 

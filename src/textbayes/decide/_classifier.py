@@ -26,7 +26,7 @@ from textbayes.core.validation import check_choice, check_same_length
 from textbayes.decide._base import Rule, ThresholdRule, make_rule
 
 
-class Target(NamedTuple):
+class LabelledTarget(NamedTuple):
     """The labels in both forms: ``given`` for the classifier, ``Y`` (n_docs, n_columns) for the rule."""
 
     given: AnyArray
@@ -186,15 +186,15 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return positive_scores(self.estimator_, X, self._space, self._use_scores)
 
-    def _target(self, y: Any, classes: Any) -> Target:
+    def _target(self, y: Any, classes: Any) -> LabelledTarget:
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y")
         if kind in ("multilabel-indicator", "multiclass-multioutput"):
             Y, space = encode_labels(y if hasattr(y, "shape") else np.asarray(y))
-            return Target(Y.astype(np.int64), Y, space)
+            return LabelledTarget(Y.astype(np.int64), Y, space)
         y = column_or_1d(y, warn=True)
         Y, space = encode_labels(y, classes)
-        return Target(y, Y, LabelSpace(np.unique(y) if classes is None else np.asarray(classes), space.kind))
+        return LabelledTarget(y, Y, LabelSpace(np.unique(y) if classes is None else np.asarray(classes), space.kind))
 
     def _checked_method(self, rule: Rule) -> str:
         check_choice("method", self.method, ("auto", "predict_proba", "decision_function"))
@@ -211,7 +211,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return found[0]
 
     def _learn_rule(
-        self, rule: Rule, X: Matrix | ArrayLike, target: Target, fit_params: dict[str, Any], groups: Any
+        self, rule: Rule, X: Matrix | ArrayLike, target: LabelledTarget, fit_params: dict[str, Any], groups: Any
     ) -> None:
         """Fit the rule to scores of each document by a copy of the classifier that was trained without it.
 
@@ -243,7 +243,14 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _fold_scores(
-    _: None, k: int, folds: Folds, estimator: Any, X: Any, target: Target, use_scores: bool, fit_params: dict[str, Any]
+    _: None,
+    k: int,
+    folds: Folds,
+    estimator: Any,
+    X: Any,
+    target: LabelledTarget,
+    use_scores: bool,
+    fit_params: dict[str, Any],
 ) -> FloatArray:
     """Scores of the documents of a fold by a copy trained on the others; ``fit_params`` are cut to these."""
     train, test = (np.flatnonzero(part) for part in folds.split(k))
@@ -254,7 +261,7 @@ def _fold_scores(
     return positive_scores(fit_quietly(copy, X_train, y_train, params), X_test, target.space, use_scores)
 
 
-def prepared(estimator: Any, target: Target) -> Any:
+def prepared(estimator: Any, target: LabelledTarget) -> Any:
     """An unfitted copy that can learn the target: one-vs-rest around a classifier that knows no multi-label."""
     if target.space.kind == "multilabel" and not get_tags(estimator).classifier_tags.multi_label:
         return OneVsRestClassifier(clone(estimator))

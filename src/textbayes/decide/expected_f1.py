@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice, check_probabilities
-from textbayes.decide._base import Rule, per_label, rules
-from textbayes.decide._cuts import make_cuts
+from textbayes.decide._base import Rule, make_cuts, per_label, rules
 
 Method = Literal["exact", "lewis"]
 

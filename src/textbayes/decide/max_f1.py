@@ -9,8 +9,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice, is_number
-from textbayes.decide._base import NEVER, Scale, ThresholdRule, check_fraction, rules
-from textbayes.decide._cuts import f_measure_of_cuts, make_cuts
+from textbayes.decide._base import NEVER, Scale, ThresholdRule, check_fraction, f_measure_of_cuts, make_cuts, rules
 
 
 @rules.register("max_f1")

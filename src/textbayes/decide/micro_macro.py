@@ -7,8 +7,7 @@ import numpy as np
 from textbayes.core.folds import label_order
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.decide._base import NEVER, Scale, ThresholdRule, rules
-from textbayes.decide._cuts import Cuts, f_measure_of_cuts, make_cuts
+from textbayes.decide._base import NEVER, Cuts, Scale, ThresholdRule, f_measure_of_cuts, make_cuts, rules
 
 
 @rules.register("micro_macro")

@@ -9,8 +9,7 @@ import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.decide._base import ALWAYS, NEVER, ThresholdRule, check_fraction, rules
-from textbayes.decide._cuts import lower_share, make_cuts
+from textbayes.decide._base import ALWAYS, NEVER, ThresholdRule, check_fraction, lower_share, make_cuts, rules
 
 
 @rules.register("target_precision")

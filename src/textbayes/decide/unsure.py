@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide._base import ALWAYS, NEVER, Rule, check_fraction, make_rule, per_label, rules
-from textbayes.decide._cuts import Cuts, make_cuts
+from textbayes.decide._base import ALWAYS, NEVER, Cuts, Rule, check_fraction, make_cuts, make_rule, per_label, rules
 
 _ROUNDING = 1e-9  # rounding of share · count must not cost an exact tie, such as 55 right of 100 at 0.55
 _Choose = Callable[[Cuts, IntArray, float], tuple[IntArray, IntArray]]

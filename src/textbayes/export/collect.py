@@ -21,8 +21,7 @@ from textbayes.models.linear.model import LinearModel
 from textbayes.models.multinomial import BayesMultinomialClassifier
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.batches import LONGEST_HEAD
-from textbayes.text.tokenize import PATTERN_NAMES, token_expression
-from textbayes.text.unspaced import SCRIPTS
+from textbayes.text.tokenize import PATTERN_NAMES, SCRIPTS, token_expression
 from textbayes.text.views import TextViews
 
 _LINKS = ("logit", "probit")

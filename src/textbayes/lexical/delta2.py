@@ -12,7 +12,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.protocols import ScoreFunction, ScoreResult
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_finite
-from textbayes.lexical.delta2_null import METHODS, Method, NullTail, Pairs, delta2
+from textbayes.lexical.delta2_null import METHODS, Method, NullTail, WordCategoryPairs, delta2
 from textbayes.lexical.exposures import Exposures, mosteller_wallace, word_exposures
 
 Model = Literal["poisson", "negative_binomial"]
@@ -120,10 +120,10 @@ def word_dispersion(exposures: Exposures, model: str, dispersion: Any) -> FloatA
 
 def word_pairs(
     exposures: Exposures, labels: IntArray, observed: FloatArray, totals: FloatArray, delta: FloatArray
-) -> Pairs:
+) -> WordCategoryPairs:
     """Pairs of a label and a word, with the moments that their null distribution needs."""
     share, tilt = exposures.share[labels], exposures.tilt[labels]
-    return Pairs(observed, totals, share, delta, tilt, labels, exposures.powers_in, exposures.powers)
+    return WordCategoryPairs(observed, totals, share, delta, tilt, labels, exposures.powers_in, exposures.powers)
 
 
 def p_values(tail: NullTail, ties: Ties) -> FloatArray:
@@ -150,7 +150,7 @@ def _spread(exposures: Exposures, delta: FloatArray, method: Method, ties: Ties)
     if not labels.size or not n_features:
         return ScoreResult(np.zeros((n_labels, n_features)), np.ones((n_labels, n_features)))
 
-    def evaluate(pairs: Pairs) -> tuple[FloatArray, FloatArray]:
+    def evaluate(pairs: WordCategoryPairs) -> tuple[FloatArray, FloatArray]:
         return delta2(pairs) / pairs.inflation, p_values(method(pairs), ties)
 
     kinds, place = np.unique(exposures.totals + 1j * delta, return_inverse=True)  # pairs (n, δ) in one number

@@ -118,7 +118,7 @@ MOST_TABLED = 1e6
 """Logarithms of factorials are looked up as far as this."""
 
 
-class Pairs(NamedTuple):
+class WordCategoryPairs(NamedTuple):
     """Words and categories, as arrays that broadcast.
 
     ``observed`` S₁, ``total`` n ≥ 1, ``share`` 0 < π < 1, ``dispersion`` δ ≥ 0 (0: Poisson), ``tilt`` ω̃ of the
@@ -147,23 +147,23 @@ class NullTail(NamedTuple):
     equal: FloatArray
 
 
-Method = Callable[[Pairs], NullTail]
+Method = Callable[[WordCategoryPairs], NullTail]
 
 
-def delta2(pairs: Pairs) -> FloatArray:
+def delta2(pairs: WordCategoryPairs) -> FloatArray:
     """Δ² = (S₁ − nπ)² / (nπ(1−π))."""
     scale = pairs.total * (pairs.share * (1.0 - pairs.share))
     result: FloatArray = np.square(pairs.observed - pairs.total * pairs.share) / scale
     return result
 
 
-def chi2(pairs: Pairs) -> NullTail:
+def chi2(pairs: WordCategoryPairs) -> NullTail:
     """Δ²/(1 + δω̃) as χ²₁: the limit for many occurrences, since S₁ − πn is then normal."""
     p = chi2_p_value(delta2(pairs) / pairs.inflation)
     return NullTail(p, np.zeros(()))
 
 
-def exact(pairs: Pairs) -> NullTail:
+def exact(pairs: WordCategoryPairs) -> NullTail:
     """The conditional distribution given n: binomial(n, π); with δ > 0 beta-binomial(n; πA, (1−π)A), A = n/(δω̃).
 
     The binomial is exact for Poisson counts of any lengths. The beta-binomial is exact for negative-binomial counts in
@@ -185,12 +185,12 @@ def exact(pairs: Pairs) -> NullTail:
     return NullTail(greater.reshape(shape), equal.reshape(shape))
 
 
-def normal_second_order(pairs: Pairs) -> NullTail:
+def normal_second_order(pairs: WordCategoryPairs) -> NullTail:
     """Δ² as normal with the moments of its 2nd-order expansion (the paper's, for any shares and for δ > 0)."""
     return _normal(pairs, second_order)
 
 
-def normal_third_order(pairs: Pairs) -> NullTail:
+def normal_third_order(pairs: WordCategoryPairs) -> NullTail:
     """Δ² as normal with the moments of its 3rd-order expansion."""
     return _normal(pairs, third_order)
 
@@ -203,7 +203,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _normal(pairs: Pairs, expansion: Callable[..., NullMoments]) -> NullTail:
+def _normal(pairs: WordCategoryPairs, expansion: Callable[..., NullMoments]) -> NullTail:
     rate, powers_in = pairs.total / pairs.powers[0], pairs.powers_in[pairs.label]
     inside = cumulants(rate, pairs.dispersion, powers_in)
     outside = cumulants(rate, pairs.dispersion, np.maximum(pairs.powers - powers_in, 0.0))

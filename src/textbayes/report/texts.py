@@ -16,18 +16,18 @@ from textbayes.display.escapes import snippet
 from textbayes.evaluate.measures import mistake_sureness
 from textbayes.report.figures import UNKNOWN
 from textbayes.report.records import Example, Fragment, LabelWords, Reason, StrongWord, Word, WrongText
-from textbayes.text.surface import Token, find_tokens, part_read, readings
+from textbayes.text.surface import PageWord, find_tokens, part_read, readings
 
 _LEVELS = (0.08, 0.2, 0.45, 0.75)  # least share of the text's strongest word for levels 1 to 4
 _MARGIN = 1_000  # characters
 
 
-def token_values(tokens: Sequence[Token], ngram_range: tuple[int, int], values: Mapping[str, float]) -> list[float]:
+def token_values(tokens: Sequence[PageWord], ngram_range: tuple[int, int], values: Mapping[str, float]) -> list[float]:
     """Contribution of each token, given that of one occurrence of each term; the words of an n-gram share equally.
 
     Parameters
     ----------
-    tokens : sequence of Token
+    tokens : sequence of PageWord
     ngram_range : (shortest, longest)
     values : term → what one occurrence adds
     """
@@ -84,7 +84,7 @@ def _marked(text: str, vectorizer: Any, values: Mapping[str, float]) -> dict[tup
 
 
 def _sequences(
-    tokens: Sequence[Token], ngram_range: tuple[int, int]
+    tokens: Sequence[PageWord], ngram_range: tuple[int, int]
 ) -> Iterator[tuple[list[int], tuple[int, int], str]]:
     """Places of tokens that n-grams are made of, how long these are, and what stands between their parts."""
     yield [i for i, token in enumerate(tokens) if token.term is not None and token.script is None], ngram_range, " "

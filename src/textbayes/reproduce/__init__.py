@@ -7,9 +7,9 @@ a paper fills in. ``textbayes reproduce NAME`` runs it and writes Markdown and H
 from __future__ import annotations
 
 from textbayes.core.registry import Registry
-from textbayes.reproduce.experiment import Experiment, Run, Systems
+from textbayes.reproduce.experiment import Experiment, PaperRun, Systems
 from textbayes.reproduce.results import Figure, Result, Table
 
 papers: Registry[Experiment] = Registry("paper", "textbayes.reproduce")
 
-__all__ = ["Experiment", "Figure", "Result", "Run", "Systems", "Table", "papers"]
+__all__ = ["Experiment", "Figure", "PaperRun", "Result", "Systems", "Table", "papers"]

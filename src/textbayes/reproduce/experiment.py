@@ -1,4 +1,4 @@
-"""One frame for all papers: an :class:`Experiment` that a paper fills in, and a :class:`Run` that carries it out.
+"""One frame for all papers: an :class:`Experiment` that a paper fills in, and a :class:`PaperRun` that carries it out.
 
 What every reproduction has in common stands here, once; a paper's folder holds only what is its own.
 
@@ -7,8 +7,8 @@ that each of them needs, and, behind a function, so that listing papers imports 
 function ``run -> Table``, ``Figure`` or several of them for each number. It chooses what is wanted, says what cannot
 be run for want of a corpus, and goes through the rest. Each result is given away as soon as it is done.
 
-**Run** is what an exhibit gets: whether to be ``quick``, how many ``draws`` to keep, which numbers are ``wanted``, and
-what earlier exhibits left behind. ``run.load(name, make)`` reads a data set once for all exhibits, and
+**PaperRun** is what an exhibit gets: whether to be ``quick``, how many ``draws`` to keep, which numbers are ``wanted``,
+and what earlier exhibits left behind. ``run.load(name, make)`` reads a data set once for all exhibits, and
 ``run.outcomes(...)`` runs systems with progress under the number of the exhibit.
 
 **Systems** is the loop. The systems of one data set are run on its *units*: whatever is fitted by itself, so a topic
@@ -29,7 +29,7 @@ data that are not public, a table that the paper has not. What is said of the fi
 outcomes by the exhibit. Measures and tests are those of :mod:`textbayes.evaluate`; means over resamplings have the
 intervals of :mod:`textbayes.reproduce.results`. :mod:`textbayes.reproduce.render` prints and writes results.
 
-So a new paper is a folder with ``published.py`` (figures as printed, held against the paper by ``tests/golden``), one
+So a new paper is a folder with ``published.toml`` (figures as printed, held against the paper by ``tests/golden``), one
 or more ``Systems``, and ``tables.py`` with its ``EXHIBITS``; its ``__init__`` registers the ``Experiment``:
 
     papers.register("sparse")(Experiment("sparse", title, reference, {"table 1": ("reuters21578",), ...}, exhibits))
@@ -42,13 +42,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from threadpoolctl import threadpool_limits
 
 from textbayes.core.errors import InputError
 from textbayes.core.executor import executor_in_use, in_parallel
 from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress, silent
+from textbayes.core.types import BoolArray
+from textbayes.data import CORPORA, Corpus, corpus_path
 from textbayes.reproduce.results import Figure, Result, Table
+from textbayes.text.tokenize import DEFAULT_PATTERN
 
 System = TypeVar("System", bound=Hashable)
 Unit = TypeVar("Unit")
@@ -105,8 +111,6 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
 
 def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
     """Apply a function to every unit, by the executor in use or in ``threads``; results are in their order."""
-    from threadpoolctl import threadpool_limits
-
     # Threads are for units: those of the linear algebra would wait for each other.
     with threadpool_limits(1 if threads else None):
         side_by_side = threads or executor_in_use() is not None
@@ -115,8 +119,6 @@ def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool 
 
 def corpus_is_there(name: str) -> bool:
     """Whether a corpus is found, and all of it."""
-    from textbayes.data import CORPORA, corpus_path
-
     path, complete = corpus_path(name), CORPORA.get(name).complete
     return path is not None and (complete is None or complete(path))
 
@@ -130,7 +132,7 @@ def best_setting(settings: Sequence[T], quality: Sequence[float]) -> T:
     return settings[max(range(len(settings)), key=lambda place: quality[place])]
 
 
-class Run:
+class PaperRun:
     """One run of an experiment: what is asked of it, the data read, and the exhibit at work.
 
     Parameters
@@ -140,7 +142,7 @@ class Run:
     quick : bool
         Whether part of the work will do.
     progress : callable
-        Told ``(what, done, total)``.
+        Called with ``(what, done, total)``.
     draws : int, optional
         Draws to keep of each posterior; as many as are needed unless given.
     iterations : int, optional
@@ -176,7 +178,7 @@ class Run:
         return self.outcomes(of, [system], detail)[system]
 
 
-Exhibit: TypeAlias = Callable[[Run], Result | Iterable[Result]]
+Exhibit: TypeAlias = Callable[[PaperRun], Result | Iterable[Result]]
 
 
 @dataclass(frozen=True)
@@ -249,9 +251,42 @@ class Experiment:
 
     def run(self, wanted: Collection[str], quick: bool = False, progress: Progress = silent) -> Iterator[Result]:
         """Yield each of the wanted results as soon as it is done; ``quick`` runs part of it, in minutes."""
-        run, exhibits = Run(wanted, quick, progress, self.draws, self.iterations), self.exhibits()
+        run, exhibits = PaperRun(wanted, quick, progress, self.draws, self.iterations), self.exhibits()
         for number in self.numbers:
             if number in run.wanted:
                 run.number = number
                 made = exhibits[number](run)
                 yield from (made,) if isinstance(made, Table | Figure) else made
+
+
+class TextRules(NamedTuple):
+    """Rules that turn stories into words.
+
+    By default runs of two or more letters and digits of headline and body, in lower case, without the words of the
+    SMART list, not stemmed.
+    """
+
+    pattern: str | None = None
+    stop_words: str | None = "smart"
+    stemmer: str | None = None
+    headline: bool = True
+
+    def counts(self, train: Corpus, test: Corpus) -> tuple[Any, Any]:
+        """Count the words that the training stories have, in these and in the test stories."""
+        from textbayes.text import TextVectorizer
+
+        vectorizer = TextVectorizer(
+            token_pattern=self.pattern or DEFAULT_PATTERN, stop_words=self.stop_words, stemmer=self.stemmer
+        )
+        texts = [part.texts if self.headline else list(map(_body, part.texts)) for part in (train, test)]
+        return vectorizer.fit_transform(texts[0]), vectorizer.transform(texts[1])
+
+
+def _body(text: str) -> str:
+    """A story without its first line, which is the headline unless it is all there is."""
+    return text.partition("\n")[2] or text
+
+
+def indicator(labels: Iterable[Sequence[str]], topics: Sequence[str]) -> BoolArray:
+    """Return which of the topics each document has, (n_docs, n_topics)."""
+    return np.array([[topic in row for topic in topics] for row in map(set, labels)], dtype=np.bool_)

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray
+
+
+@cache
+def published_figures(paper: str) -> dict[str, Any]:
+    """The figures of a paper as printed: ``published.toml`` of its folder, with tuples in place of lists.
+
+    None stands where the paper has no figure: "" and "*" in the file.
+    """
+    with (Path(__file__).parent / paper / "published.toml").open("rb") as stream:
+        return {name: _cells(value) for name, value in tomllib.load(stream).items()}
+
+
+def _cells(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cells(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return tuple(map(_cells, value))
+    return None if value in ("", "*") else value
 
 
 class MeanInterval(NamedTuple):

@@ -1,4 +1,4 @@
-"""Beyond memory and beyond one machine: shards on disk, fits that read them, work spread over workers."""
+"""Beyond memory and beyond one machine: shards on disk, fits that read them, work distributed over workers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.core.executor import Executor, using
     from textbayes.scale.arrow import arrow_schema, score_arrow, score_batches
-    from textbayes.scale.documents import SpreadDocuments, fit_documents
+    from textbayes.scale.documents import PartitionedDocuments, fit_documents
     from textbayes.scale.executor import make_executor
     from textbayes.scale.partitions import make_partitions
     from textbayes.scale.scoring import score_partitions
 
 _PUBLIC = {
     "Executor": "textbayes.core.executor",
-    "SpreadDocuments": "textbayes.scale.documents",
+    "PartitionedDocuments": "textbayes.scale.documents",
     "arrow_schema": "textbayes.scale.arrow",
     "fit_documents": "textbayes.scale.documents",
     "make_executor": "textbayes.scale.executor",
@@ -29,7 +29,7 @@ _PUBLIC = {
 
 __all__ = [
     "Executor",
-    "SpreadDocuments",
+    "PartitionedDocuments",
     "arrow_schema",
     "fit_documents",
     "make_executor",

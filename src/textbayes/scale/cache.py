@@ -1,4 +1,4 @@
-"""Where shards are kept: a folder for each input and way of reading it, made anew when the input has changed."""
+"""Where shards are stored: a folder for each input and way of reading it, made anew when the input has changed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _RUN, _LOCK = "run-", "lock"  # folders of single runs, and in each what its pro
 
 def shards_folder() -> Path:
     """The folder of all shards: ``$TEXTBAYES_SHARDS``, or one in the user's cache."""
-    told = os.environ.get("TEXTBAYES_SHARDS")
-    return Path(told) if told else cache_folder() / "shards"
+    named = os.environ.get("TEXTBAYES_SHARDS")
+    return Path(named) if named else cache_folder() / "shards"
 
 
 @contextlib.contextmanager
@@ -58,12 +58,12 @@ def folder_for(paths: Iterable[str], settings: Mapping[str, Any]) -> Iterator[Pa
     lock.acquire()
     try:
         state = json.dumps({"version": __version__, "format": _FORMAT, "files": _files(names)})
-        told = folder / _STATE
-        if not told.exists() or told.read_text(encoding="utf-8") != state:
-            told.unlink(missing_ok=True)  # first: what a kill leaves of the others must not be taken for whole
+        description = folder / _STATE
+        if not description.exists() or description.read_text(encoding="utf-8") != state:
+            description.unlink(missing_ok=True)  # first: what a kill leaves of the others must not be taken for whole
             for part in ("raw", "counts", "vocabulary"):
                 shutil.rmtree(folder / part, ignore_errors=True)
-            with atomic_write(told) as stream:
+            with atomic_write(description) as stream:
                 stream.write(state.encode())
         yield folder
     finally:

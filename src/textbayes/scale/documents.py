@@ -1,9 +1,9 @@
-"""Training on documents that are spread over workers: each keeps its partitions, and only sums travel.
+"""Training on documents that are distributed over workers: each keeps its partitions, and only sums travel.
 
 Vocabulary and document frequencies are sums over partitions; count models combine their statistics exactly; linear
-models are brought to the optimum of all documents by gradients of the parts. Folds, pool, rule and figures are those of
-``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out scores,
-fingerprints and the sketches by which copies are found.
+models are brought to the optimum of all documents by gradients of the parts. Folds, ensemble, rule and figures are
+those of ``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out
+scores, fingerprints and the sketches by which copies are found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.inputs import weighed
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
-from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.reading import text_lengths
 from textbayes.categorizer.settings import check_settings, rule_for
@@ -37,7 +37,8 @@ from textbayes.models.counts.text_model import class_names, labels_by_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.sampling import SamplingCallback
 from textbayes.models.weights import as_columns
-from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
+from textbayes.scale.linear import WorkerDocuments, check_in_parts, fit_in_parts
+from textbayes.scale.out_of_core import check_settings_apart
 from textbayes.scale.partitions import Partition
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_sketches
@@ -47,7 +48,7 @@ from textbayes.text.packed import Packed, StringIndex
 _ONE_PLACE = "or train on files that are read here (a name without a pattern)"
 
 
-class Part(NamedTuple):
+class PartitionCounts(NamedTuple):
     """What a worker keeps of a partition: counts, lengths, and fingerprints and sketches of its documents."""
 
     counts: Any
@@ -65,7 +66,7 @@ class Terms(NamedTuple):
     occurrences: IntArray
 
 
-class SpreadDocuments:
+class PartitionedDocuments:
     """Documents of partitions, read by workers.
 
     Parameters
@@ -101,7 +102,7 @@ class SpreadDocuments:
         return vectorizer
 
     def counted(self, vectorizer: TextVectorizer, rows: BoolArray, lengths: bool) -> list[Any]:
-        """``Part`` of some documents of each partition, kept by the workers.
+        """``PartitionCounts`` of some documents of each partition, kept by the workers.
 
         Parameters
         ----------
@@ -131,7 +132,7 @@ class WorkerSource:
     ----------
     executor : Executor
     parts : sequence
-        What stands for the ``Part`` of each partition.
+        What stands for the ``PartitionCounts`` of each partition.
     sizes : sequence of int
         Their numbers of documents.
     vectorizer : TextVectorizer
@@ -207,16 +208,16 @@ class WorkerSource:
 
 
 def fit_documents(
-    model: TextCategorizer, documents: SpreadDocuments, labels: Any, rows: BoolArray | None = None,
+    model: TextCategorizer, documents: PartitionedDocuments, labels: Any, rows: BoolArray | None = None,
     progress: Progress | None = None,
 ) -> TextCategorizer:  # fmt: skip
-    """Train a categorizer on documents that are spread over workers; it is then an ordinary one.
+    """Train a categorizer on documents that are distributed over workers; it is then an ordinary one.
 
     Parameters
     ----------
     model : TextCategorizer
         Not fitted, with ``preset="linear"`` or a model.
-    documents : SpreadDocuments
+    documents : PartitionedDocuments
         Their texts are forgotten once they are counted.
     labels : sequence of labels, of lists of labels, or array
         Of the documents that ``rows`` has.
@@ -224,7 +225,7 @@ def fit_documents(
         The documents to learn from; all unless given.
     progress : Progress, optional
     """
-    check_spread(model)
+    check_partitioned(model)
     check_settings(model)
     report = progress or silent
     indicator, space = encode_labels(labels)
@@ -234,8 +235,8 @@ def fit_documents(
             f"{len(indicator)} documents have labels, {int(rows.sum())} are to be learnt; pass one for each"
         )
     rule = rule_for(model.rule, space)
-    kept, indicator, weight, _ = weighed([""] * len(indicator), indicator, space, None, model.class_weight)
-    if len(kept) < int(rows.sum()):
+    used_rows, indicator, weight, _ = weighed([""] * len(indicator), indicator, space, None, model.class_weight)
+    if len(used_rows) < int(rows.sum()):
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_ONE_PLACE}")
     report("reading words", 0, 2)
     vectorizer = documents.vocabulary(model.vectorizer or default_vectorizer(), rows)
@@ -244,7 +245,7 @@ def fit_documents(
     parts = documents.counted(vectorizer, rows, uses_lengths)
     fingerprints = documents.executor.map_reduce(_fingerprints, _union, parts)
     copies = find_copies(joined_sketches(list(documents.executor.map(_sketches, parts))))
-    data = TrainingData(kept, indicator, space, weight, None, copies)
+    data = TrainingData(used_rows, indicator, space, weight, None, copies)
     documents.forget_texts()
     report("reading words", 2, 2)
     sizes = [int(part.sum()) for part in documents.split(rows)]
@@ -254,27 +255,11 @@ def fit_documents(
     return model._take_over(trained, rule, data, fingerprints)
 
 
-def check_spread(model: TextCategorizer) -> None:
+def check_partitioned(model: TextCategorizer) -> None:
     """Refuse, before anything is read, settings that need all documents in one place."""
-    if uses_auto(model):
-        raise NotSupportedError(
-            f"automatic training needs all documents in one place; use preset='linear', or name a model, {_ONE_PLACE}"
-        )
-    for name in ("select", "prior", "refit_k", "intervals"):
-        if getattr(model, name):
-            raise NotSupportedError(f"{name} needs all documents in one place; leave it out, {_ONE_PLACE}")
+    check_settings_apart(model, "all documents in one place", "on partitions", _ONE_PLACE, check_in_parts)
     if model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer):
         raise NotSupportedError(f"{type(model.vectorizer).__name__} has no vocabulary to share; {_ONE_PLACE}")
-    members = members_of(model)
-    types = {member.model_type for member in members}
-    if len(types) > 1 or not types <= {"linear", "counts"}:
-        names = ", ".join(member.model_type for member in members)
-        raise NotSupportedError(
-            f"models of type {names} are not trained on partitions; use linear models, or count models, {_ONE_PLACE}"
-        )
-    for member in members:
-        if isinstance(member, BayesLinearClassifier):
-            check_in_parts(member)
 
 
 # -- what workers do --------------------------------------------------------------------------------------------------
@@ -312,17 +297,17 @@ def _both_terms(one: Terms, other: Terms) -> Terms:
     return Terms(terms, one.n_docs + other.n_docs, *sums)
 
 
-def _counted(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer, lengths: bool) -> Part:
+def _counted(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer, lengths: bool) -> PartitionCounts:
     texts = _texts(asked)
     counts, sketches = vectorizer.transform(texts), text_sketches(texts, vectorizer)
-    return Part(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts), sketches)
+    return PartitionCounts(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts), sketches)
 
 
-def _sketches(part: Part) -> Sketches:
+def _sketches(part: PartitionCounts) -> Sketches:
     return part.sketches
 
 
-def _fingerprints(part: Part) -> Any:
+def _fingerprints(part: PartitionCounts) -> Any:
     return part.fingerprints
 
 
@@ -330,19 +315,23 @@ def _union(one: AnyArray, other: AnyArray) -> AnyArray:
     return np.union1d(one, other)
 
 
-def _frequency(asked: tuple[Part, BoolArray]) -> IntArray:
+def _frequency(asked: tuple[PartitionCounts, BoolArray]) -> IntArray:
     part, rows = asked
     return np.bincount(part.counts[rows].indices, minlength=part.counts.shape[1])
 
 
-def _documents(asked: tuple[Part, BoolArray, BoolArray, FloatArray | None], weighting: TermWeighting) -> Documents:
+def _documents(
+    asked: tuple[PartitionCounts, BoolArray, BoolArray, FloatArray | None], weighting: TermWeighting
+) -> WorkerDocuments:
     part, rows, indicator, weight = asked
     X = as_columns(weighting.transform(part.counts[rows]))
-    return Documents(X, np.where(indicator[rows], 1.0, -1.0), None if weight is None else weight[rows])
+    return WorkerDocuments(X, np.where(indicator[rows], 1.0, -1.0), None if weight is None else weight[rows])
 
 
 def _gathered(
-    asked: tuple[Part, BoolArray, BoolArray, FloatArray | None], begun: list[BayesCountClassifier], space: Any
+    asked: tuple[PartitionCounts, BoolArray, BoolArray, FloatArray | None],
+    begun: list[BayesCountClassifier],
+    space: Any,
 ) -> tuple[list[BayesCountClassifier], float, int]:
     part, rows, indicator, weight = asked
     learnt = [copy.copy(one) for one in begun]
@@ -358,7 +347,7 @@ def _both_gathered(one: Any, other: Any) -> tuple[list[BayesCountClassifier], fl
     return both, one[1] + other[1], one[2] + other[2]
 
 
-def _scored(asked: tuple[Part, BoolArray], group: Group, read: Read) -> FloatArray:
+def _scored(asked: tuple[PartitionCounts, BoolArray], group: Group, read: Read) -> FloatArray:
     part, rows = asked
     if not rows.any():  # a small partition may have no document in a fold
         return np.empty((len(group.models), 0, group.models[0].label_space_.n_columns))

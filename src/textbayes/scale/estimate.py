@@ -66,17 +66,17 @@ def sample(documents: Iterable[Document], most: int = _MOST, seed: int = 0) -> t
     seed : int
     """
     generator = random.Random(seed)
-    kept: list[Document] = []
+    chosen: list[Document] = []
     total = characters = 0
     for document in documents:
         total += 1
         characters += len(document.text)
-        if len(kept) < most:
-            kept.append(document)
+        if len(chosen) < most:
+            chosen.append(document)
         elif (place := generator.randrange(total)) < most:
-            kept[place] = document
-    generator.shuffle(kept)
-    return kept, total, characters
+            chosen[place] = document
+    generator.shuffle(chosen)
+    return chosen, total, characters
 
 
 def estimate(

@@ -1,4 +1,4 @@
-"""Linear models of documents that are spread over workers: only weights go out, only sums of gradients come back."""
+"""Linear models of documents with workers: only weights go out, only sums of gradients come back."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from textbayes.core.executor import Executor
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference import FitInfo, Posterior, Problem, samples
+from textbayes.inference._label import LabelFit
+from textbayes.kernels.sparse import times, transpose_times
 from textbayes.links.base import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
-from textbayes.scale.descent import minimise
-from textbayes.scale.lbfgs import Lbfgs
-from textbayes.scale.proximal_newton import ProximalNewton
+from textbayes.scale.descent import Lbfgs, ProximalNewton, minimise
 from textbayes.tune import BayesLinearClassifierCV
 
 _TOL = 1e-7  # share of the objective that steps of single words may still gain at the end
@@ -28,7 +28,7 @@ _NUMBERS = 2**26  # kept at a time of all labels of a block: half a gigabyte
 _REACH = 8.0  # as in ``inference/_label.py``: a document far on the wrong side has at least this much curvature
 
 
-class Documents(NamedTuple):
+class WorkerDocuments(NamedTuple):
     """Documents of one worker: X (n, p) in CSC, outcomes (n, k) of −1 and +1, and how much each counts or None."""
 
     X: Any
@@ -64,7 +64,7 @@ def fit_in_parts(
     ----------
     executor : Executor
     parts : sequence
-        ``Documents``, or what stands for them with the executor.
+        ``WorkerDocuments``, or what stands for them with the executor.
     estimator : BayesLinearClassifier
     space : LabelSpace
     n_features : int
@@ -102,8 +102,6 @@ def _fit_block(
     estimator: BayesLinearClassifier, start: BayesLinearClassifier | None, out: Posterior,
 ) -> None:  # fmt: skip
     """Fit some of the labels; what is minimised is of the weights less their prior means."""
-    from textbayes.inference._label import LabelFit  # loads numba, which is slow
-
     n_features = problem.X.shape[1]
     shape = (len(block), n_features + 1)
     l1, l2, center, at = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -162,16 +160,14 @@ def _fit_block(
 
 
 # -- what workers do --------------------------------------------------------------------------------------------------
-def _masses(documents: Documents) -> FloatArray:
+def _masses(documents: WorkerDocuments) -> FloatArray:
     """Total weight of the positive and of the negative documents of every label, (2, k)."""
     weight = np.ones(len(documents.y)) if documents.weight is None else documents.weight
     return np.stack([weight @ (documents.y > 0.0), weight @ (documents.y < 0.0)])
 
 
-def _derivatives(documents: Documents, at: tuple[IntArray, FloatArray], link: BaseLink) -> list[Any]:
+def _derivatives(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> list[Any]:
     """Likelihood, scores and curvatures of the documents for each of some labels at weights (m, p + 1)."""
-    from textbayes.kernels.sparse import times
-
     X, (labels, weights) = documents.X, at
     eta = times(X.indptr, X.indices, X.data, np.ascontiguousarray(weights[:, :-1].T), X.shape[0]) + weights[:, -1]
     return [
@@ -182,27 +178,23 @@ def _derivatives(documents: Documents, at: tuple[IntArray, FloatArray], link: Ba
     ]
 
 
-def _evaluated(documents: Documents, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
+def _evaluated(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
     """Log-likelihood and gradient of each of some labels, (m, 1 + p + 1)."""
-    from textbayes.kernels.sparse import transpose_times
-
     X, found = documents.X, _derivatives(documents, at, link)
     scores = np.stack([one.score for one in found], axis=1)
     gradients = transpose_times(X.indptr, X.indices, X.data, scores).T
     return np.column_stack([[one.total for one in found], gradients, scores.sum(axis=0)])
 
 
-def _curvatures(documents: Documents, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
+def _curvatures(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
     """Second derivatives of −log-likelihood in every weight of each of some labels, (m, p + 1)."""
-    from textbayes.kernels.sparse import transpose_times
-
     X, found = documents.X, _derivatives(documents, at, link)
     omega = np.stack([one.hessian for one in found], axis=1)
     return np.column_stack([transpose_times(X.indptr, X.indices, X.data**2, omega).T, omega.sum(axis=0)])
 
 
 def _second(
-    documents: Documents, at: tuple[IntArray, FloatArray], columns: list[IntArray], link: BaseLink
+    documents: WorkerDocuments, at: tuple[IntArray, FloatArray], columns: list[IntArray], link: BaseLink
 ) -> list[FloatArray]:
     """Second derivatives of −log-likelihood in some weights of each of some labels, the intercept's the last."""
     X, matrices = documents.X, []

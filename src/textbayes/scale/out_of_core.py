@@ -1,14 +1,14 @@
 """A ``TextCategorizer`` trained from shards: the steps of a training in memory, with the matrix in files.
 
-Folds, weights of words, members, pool and rule are those of ``categorizer``. What differs is where the matrix is: each
-fit writes the weights of its documents by columns into files (``columns_on_disk``) and reads them from there; count
-models are given the shards one by one; held-out documents are scored block by block. So the model is the same, and
-neither texts nor matrix are ever in memory.
+Folds, weights of words, members, ensemble and rule are those of ``categorizer``. What differs is where the matrix is:
+each fit writes the weights of its documents by columns into files (``columns_on_disk``) and reads them from there;
+count models are given the shards one by one; held-out documents are scored block by block. So the model is the same,
+and neither texts nor matrix are ever in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any
@@ -36,10 +36,9 @@ from textbayes.models.base import TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.sampling import SamplingCallback
-from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import check_out_of_core, fit_in_groups
-from textbayes.scale.shards import new_mapped
-from textbayes.scale.text_shards import Block, TextShards
+from textbayes.scale.shards import columns_on_disk, new_mapped
+from textbayes.scale.text_shards import CountedShard, TextShards
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import find_copies
 
@@ -106,16 +105,16 @@ class ShardSource:
     def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
         return self.vectorizer, weightings[0]
 
-    def _parts(self, rows: BoolArray) -> Iterator[tuple[Block, BoolArray]]:
+    def _parts(self, rows: BoolArray) -> Iterator[tuple[CountedShard, BoolArray]]:
         """Counts and lengths of some documents, a shard at a time, and which of all they are."""
         for first, counts, lengths in self._shards:
             mine = np.zeros(len(rows), dtype=np.bool_)
             mine[first : first + len(lengths)] = rows[first : first + len(lengths)]
             own = mine[first : first + len(lengths)]
             if own.all():
-                yield Block(first, counts, lengths), mine
+                yield CountedShard(first, counts, lengths), mine
             elif own.any():
-                yield Block(first, counts[own], lengths[own]), mine
+                yield CountedShard(first, counts[own], lengths[own]), mine
 
     def _fit_counts(self, member: Member, rows: BoolArray, target: Target) -> TextModel:
         assert isinstance(member.estimator, BayesCountClassifier)
@@ -172,13 +171,13 @@ def fit_out_of_core(
     check_same_length(np.empty(shards.n_docs), "texts", indicator, "labels")
     rule = rule_for(model.rule, space)
     grouped = None if groups is None else group_codes(groups, shards.n_docs)
-    kept, indicator, weight, grouped = weighed(
+    used_rows, indicator, weight, grouped = weighed(
         [""] * shards.n_docs, indicator, space, None, model.class_weight, grouped
     )
-    if len(kept) < shards.n_docs:
+    if len(used_rows) < shards.n_docs:
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_IN_MEMORY}")
     report = progress or silent
-    data = TrainingData(kept, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
+    data = TrainingData(used_rows, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
     source = ShardSource(shards, make_weighting(model.weighting), scratch)
     trained = train(named_plan(model, space), source, target_of(model, data), report)
     return model._take_over(trained, rule, data, shards.fingerprints())
@@ -197,22 +196,35 @@ def vectorizer_of(model: TextCategorizer) -> TextVectorizer:
 
 def check_supported(model: TextCategorizer) -> None:
     """Refuse, before anything is read, settings that need the whole matrix in memory."""
+    check_settings_apart(model, "the whole matrix in memory", "out of core together", _IN_MEMORY, check_out_of_core)
+    vectorizer_of(model)
+
+
+def check_settings_apart(
+    model: TextCategorizer, need: str, where: str, way: str, check: Callable[[BayesLinearClassifier], None]
+) -> None:
+    """Refuse settings and models that cannot be trained on documents that are apart: in files, or with workers.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    need, where, way : str
+        For the messages: what the settings need, where models would be trained, and what to do.
+    check : function
+        Refuses linear models that cannot be trained so.
+    """
     if uses_auto(model):
-        raise NotSupportedError(
-            f"automatic training needs all texts in memory; use preset='linear', or name a model, {_IN_MEMORY}"
-        )
+        raise NotSupportedError(f"automatic training needs {need}; use preset='linear', or name a model, {way}")
     for name in ("select", "prior", "refit_k", "intervals"):
         if getattr(model, name):
-            raise NotSupportedError(f"{name} needs the whole matrix in memory; leave it out, {_IN_MEMORY}")
+            raise NotSupportedError(f"{name} needs {need}; leave it out, {way}")
     members = members_of(model)
     types = {member.model_type for member in members}
     if len(types) > 1 or not types <= {"linear", "counts"}:
         names = ", ".join(member.model_type for member in members)
         raise NotSupportedError(
-            f"models of type {names} are not trained out of core together; use linear models, or count models, "
-            f"{_IN_MEMORY}"
+            f"models of type {names} are not trained {where}; use linear models, or count models, {way}"
         )
     for member in members:
         if isinstance(member, BayesLinearClassifier):
-            check_out_of_core(member)
-    vectorizer_of(model)
+            check(member)

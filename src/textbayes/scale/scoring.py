@@ -62,7 +62,7 @@ def score_partitions(
     model = load_categorizer(model_file)
     folder, report = Path(folder).absolute(), progress or silent
     names = [_output_name(number, one.name) for number, one in enumerate(partitions)]
-    told = {
+    manifest = {
         "format": "textbayes scores",
         "version": 1,
         "model": hashlib.sha256(Path(model_file).read_bytes()).hexdigest(),
@@ -73,7 +73,7 @@ def score_partitions(
         ],
     }
     with replacing(folder, lambda: report("waiting for another process", 0, 1), needed=False):
-        _begin(folder, told, model_file)
+        _begin(folder, manifest, model_file)
         missing = [
             (one, folder / name) for one, name in zip(partitions, names, strict=True) if not (folder / name).exists()
         ]
@@ -87,7 +87,7 @@ def score_partitions(
     return Scored(len(partitions), before, n_documents)
 
 
-def _begin(folder: Path, told: dict[str, Any], model_file: str | Path) -> None:
+def _begin(folder: Path, manifest: dict[str, Any], model_file: str | Path) -> None:
     """Write the manifest of a new folder, or see that the one there is of the same model and inputs."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / MANIFEST
@@ -95,19 +95,23 @@ def _begin(folder: Path, told: dict[str, Any], model_file: str | Path) -> None:
         if any(folder.iterdir()):
             raise InputError(f"{folder} holds other files and no {MANIFEST}; name a folder that is new or empty")
         with atomic_write(path) as stream:
-            stream.write(json.dumps(told, indent=1).encode())
+            stream.write(json.dumps(manifest, indent=1).encode())
         return
     found = read_json(path.read_bytes(), str(path))
     start_anew = "remove it to score anew, or name another folder"
-    if not isinstance(found, dict) or found.get("format") != told["format"] or found.get("version") != told["version"]:
+    if (
+        not isinstance(found, dict)
+        or found.get("format") != manifest["format"]
+        or found.get("version") != manifest["version"]
+    ):
         raise InputError(f"{path} is not a manifest that this version of textbayes wrote; {start_anew}")
-    if found.get("model") != told["model"]:
+    if found.get("model") != manifest["model"]:
         raise InputError(f"{folder} holds scores by another model than {model_file}; {start_anew}")
-    if found.get("settings") != told["settings"]:
+    if found.get("settings") != manifest["settings"]:
         raise InputError(f"{folder} holds scores with other settings ({found.get('settings')}); {start_anew}")
-    if found.get("partitions") != told["partitions"]:
+    if found.get("partitions") != manifest["partitions"]:
         known = {one["input"]: one["state"] for one in found.get("partitions", [])}
-        changed = [one["input"] for one in told["partitions"] if known.get(one["input"]) != one["state"]]
+        changed = [one["input"] for one in manifest["partitions"] if known.get(one["input"]) != one["state"]]
         which = changed[0] if changed else "the list of files"
         raise InputError(f"{folder} holds scores of other inputs: {which} is new or has changed; {start_anew}")
 

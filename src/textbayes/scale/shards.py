@@ -1,5 +1,7 @@
 """Arrays in files, a shard at a time: written whole or not at all, checked when they are read, mapped into memory.
 
+And a matrix by columns in files, made from its rows a block at a time: what the solvers read.
+
 A folder of shards holds ``00000.indptr.npy``, ``00000.indices.npy``, … and for each finished shard a description
 ``00000.json`` with the digest of every array, written last. What a kill leaves behind has no description and is written
 again. ``complete.json`` says that all shards are there, how many, and what they are of.
@@ -9,14 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.errors import InputError, MalformedFileError, NotSupportedError
 from textbayes.core.memory import take_space
 from textbayes.core.types import AnyArray
 
@@ -54,14 +57,14 @@ class Shards:
     # -- writing --------------------------------------------------------------------------------------------------
     def write(self, number: int, arrays: Mapping[str, AnyArray]) -> None:
         """Write one shard; it is there once its description is."""
-        told = {}
+        digests = {}
         for name, array in arrays.items():
             path = self._path(number, name)
             with atomic_write(path) as stream:
                 np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
-            told[name] = _digest(path)
+            digests[name] = _digest(path)
         with atomic_write(self._description(number)) as stream:
-            stream.write(json.dumps(told).encode())
+            stream.write(json.dumps(digests).encode())
 
     def n_finished(self) -> int:
         """Shards from the first on that were written whole."""
@@ -83,11 +86,11 @@ class Shards:
     @property
     def about(self) -> dict[str, Any]:
         """What they are of."""
-        about: dict[str, Any] = self._told(self.folder / _COMPLETE)["about"]
+        about: dict[str, Any] = self._content(self.folder / _COMPLETE)["about"]
         return about
 
     def __len__(self) -> int:
-        return int(self._told(self.folder / _COMPLETE)["shards"]) if self.is_complete else self.n_finished()
+        return int(self._content(self.folder / _COMPLETE)["shards"]) if self.is_complete else self.n_finished()
 
     def __iter__(self) -> Iterator[dict[str, AnyArray]]:
         """The shards in order, their arrays mapped into memory; nothing is read before it is used."""
@@ -96,12 +99,12 @@ class Shards:
 
     def read(self, number: int) -> dict[str, AnyArray]:
         """The arrays of one shard, mapped into memory."""
-        return {name: mapped(self._path(number, name)) for name in self._told(self._description(number))}
+        return {name: mapped(self._path(number, name)) for name in self._content(self._description(number))}
 
     def check(self) -> None:
         """Read all shards and refuse those that are not as they were written."""
         for number in range(len(self)):
-            for name, digest in self._told(self._description(number)).items():
+            for name, digest in self._content(self._description(number)).items():
                 path = self._path(number, name)
                 if not path.exists() or _digest(path) != digest:
                     raise self._broken(path)
@@ -116,14 +119,14 @@ class Shards:
     def _description(self, number: int) -> Path:
         return self.folder / f"{number:05}.json"
 
-    def _told(self, path: Path) -> dict[str, Any]:
+    def _content(self, path: Path) -> dict[str, Any]:
         try:
-            told = json.loads(path.read_bytes())
+            content = json.loads(path.read_bytes())
         except (OSError, ValueError):
             raise self._broken(path) from None
-        if not isinstance(told, dict):
+        if not isinstance(content, dict):
             raise self._broken(path)
-        return told
+        return content
 
     def _broken(self, path: Path) -> InputError:
         return MalformedFileError(
@@ -165,3 +168,45 @@ def _digest(path: Path) -> str:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+_MOST = 2**31 - 1  # non-zeros that 32-bit numbers of scipy and the kernels can count
+
+
+def columns_on_disk(blocks: Callable[[], Iterable[Any]], n_features: int, folder: Path) -> Any:
+    """CSC matrix of the rows that ``blocks()`` goes through, its arrays in files under ``folder``.
+
+    Two passes: one counts the non-zeros of each column, one puts them into their places (a counting sort by column), so
+    that no more than a block is in memory.
+
+    Parameters
+    ----------
+    blocks : function that returns an iterable of CSR matrices (n_rows, n_features)
+        Rows in order; it is called twice.
+    n_features : int
+    folder : Path
+    """
+    sizes, n_rows = np.zeros(n_features, dtype=np.int64), 0
+    for block in blocks():
+        sizes += np.bincount(block.indices, minlength=n_features)
+        n_rows += block.shape[0]
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    if indptr[-1] > _MOST:
+        raise NotSupportedError(
+            f"the documents have {indptr[-1]:,} words in all, and one machine takes {_MOST:,}; raise --min-df, take "
+            "fewer documents, or use a cluster (--cluster)"
+        )
+    indices = new_mapped(folder / "indices.bin", (int(indptr[-1]),), np.int32)
+    data = new_mapped(folder / "data.bin", (int(indptr[-1]),), np.float64)
+    cursors, first = indptr[:-1].copy(), 0
+    for block in blocks():
+        columns = block.tocsc()
+        counts = np.diff(columns.indptr)
+        places = np.repeat(cursors - columns.indptr[:-1], counts) + np.arange(columns.nnz)
+        indices[places] = columns.indices + first
+        data[places] = columns.data
+        cursors += counts
+        first += block.shape[0]
+    matrix = sparse.csc_matrix((data, indices, indptr.astype(np.int32)), shape=(n_rows, n_features), copy=False)
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix

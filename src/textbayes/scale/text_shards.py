@@ -32,7 +32,7 @@ CHUNK = 1 << 23  # characters of the texts of a shard, some thousand documents
 Choose = Callable[[Iterator[Document]], tuple[IntArray, Sequence[tuple[str, ...]]]]
 
 
-class Block(NamedTuple):
+class CountedShard(NamedTuple):
     """Counts (CSR of int32) and lengths of the documents of a shard, and the number of the first."""
 
     first: int
@@ -73,7 +73,7 @@ class TextShards:
         progress: Progress | None = None,
         chunk: int = CHUNK,
     ) -> TextShards:
-        """Count the words of documents that come one by one; shards that an earlier run has finished are kept.
+        """Count the words of documents that come one by one; shards that an earlier run has finished stay.
 
         Parameters
         ----------
@@ -98,20 +98,20 @@ class TextShards:
             cuts = np.searchsorted(rows, ends)
             own = [rows[first:last] - start for (first, last), start in zip(pairwise(cuts), ends, strict=False)]
             column_of_term, n_words = _vocabulary(raw, own, terms, vectorizer, Shards(folder / "vocabulary"))
-            for number, (shard, kept) in enumerate(zip(raw, own, strict=True)):
+            for number, (shard, own_rows) in enumerate(zip(raw, own, strict=True)):
                 report("sorting words", number, len(own))
-                told = None if labels is None else labels[cuts[number] : cuts[number + 1]]
-                counts.write(number, _final(shard, kept, told, column_of_term, n_words))
+                own_labels = None if labels is None else labels[cuts[number] : cuts[number + 1]]
+                counts.write(number, _final(shard, own_rows, own_labels, column_of_term, n_words))
             counts.complete({"documents": len(rows), "words": n_words})
             report("sorting words", len(own), len(own))
         shutil.rmtree(folder / "raw", ignore_errors=True)
         return cls(folder)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[CountedShard]:
         """The documents, a shard at a time."""
         first = 0
         for shard in self.counts:
-            yield Block(first, _matrix(shard, self.n_features), np.array(shard["lengths"]))
+            yield CountedShard(first, _matrix(shard, self.n_features), np.array(shard["lengths"]))
             first += len(shard["lengths"])
 
     def documents(self) -> Iterator[Document]:
@@ -201,11 +201,11 @@ def _vocabulary(
 ) -> tuple[AnyArray, int]:
     """Fit and store the vectorizer; the column of each term, −1 for those left out, and the number of columns."""
     documents, occurrences = (np.zeros(terms.n_strings, dtype=np.int64) for _ in range(2))
-    for shard, kept in zip(raw, rows, strict=True):
-        counts = _matrix(shard, terms.n_strings)[kept]
+    for shard, own_rows in zip(raw, rows, strict=True):
+        counts = _matrix(shard, terms.n_strings)[own_rows]
         documents += np.bincount(counts.indices, minlength=terms.n_strings)
         occurrences += np.bincount(counts.indices, counts.data, minlength=terms.n_strings).astype(np.int64)
-    there = np.flatnonzero(documents)  # others are of documents that were not kept
+    there = np.flatnonzero(documents)  # others are of documents that were left out
     column_of_term = np.full(terms.n_strings, -1, dtype=np.int32)
     column_of_term[there] = vectorizer.fit_terms(
         take(terms, there), sum(map(len, rows)), documents[there], occurrences[there]
@@ -231,16 +231,16 @@ def _final(
     """Some documents of a shard with the final columns, in order, terms that were left out gone."""
     counts = _matrix(shard, len(column_of_term))[rows]
     columns = column_of_term[counts.indices]
-    kept = columns >= 0
-    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])[counts.indptr]
-    matrix = sparse.csr_matrix((counts.data[kept], columns[kept], ends), shape=(len(rows), n_words))
+    is_column = columns >= 0
+    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(is_column)])[counts.indptr]
+    matrix = sparse.csr_matrix((counts.data[is_column], columns[is_column], ends), shape=(len(rows), n_words))
     matrix.sort_indices()
     ids, fields = (take(Packed(shard[f"{name}s"], shard[f"{name}_ends"]), rows) for name in ("id", "field"))
     own = take(Packed(shard["labels"], shard["label_ends"]), rows)
-    told = {"labels": own.data, "label_ends": own.offsets} if labels is None else _packed_labels(labels)
+    stored_labels = {"labels": own.data, "label_ends": own.offsets} if labels is None else _packed_labels(labels)
     return {
         "indptr": matrix.indptr, "indices": matrix.indices, "data": matrix.data,
         "lengths": shard["lengths"][rows], "fingerprints": shard["fingerprints"][rows],
         "sketch_words": shard["sketch_words"][rows], "sketch_bins": shard["sketch_bins"][rows],
-        "ids": ids.data, "id_ends": ids.offsets, "fields": fields.data, "field_ends": fields.offsets, **told,
+        "ids": ids.data, "id_ends": ids.offsets, "fields": fields.data, "field_ends": fields.offsets, **stored_labels,
     }  # fmt: skip

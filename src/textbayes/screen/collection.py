@@ -22,14 +22,14 @@ _FEW = 20  # records below which a word that nearly all have is kept
 _FEW_WORDS = 200  # more of them are found sooner by reading all records once
 
 
-class KnownWords(NamedTuple):
+class PriorMeans(NamedTuple):
     """Prior means of some words: their columns, and the means."""
 
     columns: IntArray
     means: FloatArray
 
 
-NOTHING = KnownWords(np.zeros(0, dtype=np.int64), np.zeros(0))
+NOTHING = PriorMeans(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 class Collection:
@@ -56,7 +56,7 @@ class Collection:
         vectorizer: TextVectorizer,
         weighting: TermWeighting,
         questions: Sequence[str],
-        known: Mapping[str, KnownWords],
+        known: Mapping[str, PriorMeans],
     ) -> None:
         self.ids, self.X = tuple(ids), X
         self.row_of = {id: row for row, id in enumerate(self.ids)}
@@ -107,7 +107,7 @@ class Collection:
         """Records, without questions."""
         return len(self.ids)
 
-    def find_words(self, prior: WordPriors, topic: str, phrases: bool = True) -> KnownWords:
+    def find_words(self, prior: WordPriors, topic: str, phrases: bool = True) -> PriorMeans:
         """The prior means of a table for a topic.
 
         Parameters
@@ -121,7 +121,7 @@ class Collection:
         matched = match_priors(prior, self.vectorizer.columns_by_term(), [topic], analyze)
         means = DEFAULT_STRENGTH.means(matched, self.measure())
         given = np.isfinite(means)
-        return KnownWords(matched.column[given].astype(np.int64), means[given])
+        return PriorMeans(matched.column[given].astype(np.int64), means[given])
 
     def has_word(self, word: str) -> bool:
         """Whether some record has a word, or a word of a phrase."""
@@ -133,12 +133,12 @@ class Collection:
             self._sizes = FeatureSizes.of(self.X)
         return self._sizes
 
-    def offset(self, known: KnownWords) -> FloatArray:
+    def offset(self, known: PriorMeans) -> FloatArray:
         """What prior means add to the predictor of every row; of a few words only the rows that have them are read.
 
         Parameters
         ----------
-        known : KnownWords
+        known : PriorMeans
             No word twice.
         """
         if not len(known.columns):
@@ -197,8 +197,8 @@ class Collection:
         return cls(saved.ids, X, vectorizer, weighting, saved.questions, known)
 
 
-def _known(arrays: Mapping[str, AnyArray], n_words: int) -> KnownWords:
+def _known(arrays: Mapping[str, AnyArray], n_words: int) -> PriorMeans:
     columns = saved_array(arrays, "columns", np.int64, (None,), least=0, most=n_words - 1)
     if len(np.unique(columns)) < len(columns):
         raise ModelFileError("what is known of a word is there twice; was the file altered?")
-    return KnownWords(columns, saved_array(arrays, "means", np.float64, columns.shape))
+    return PriorMeans(columns, saved_array(arrays, "means", np.float64, columns.shape))

@@ -47,10 +47,10 @@ def merge_duplicates(records: Iterable[Document], into: Iterable[Document] = ())
     >>> merge_duplicates(twice)[1]
     [Merged(id='b', into='a', reason='DOI 10.1/x')]
     """
-    kept = list(into)
+    retained = list(into)
     place_of: dict[tuple[str, str], int] = {}
     merged: list[Merged] = []
-    for place, record in enumerate(kept):
+    for place, record in enumerate(retained):
         for key in _keys(record):
             place_of.setdefault(key, place)
     for record in records:
@@ -59,20 +59,22 @@ def merge_duplicates(records: Iterable[Document], into: Iterable[Document] = ())
             (
                 (place_of[key], key)
                 for key in keys.items()
-                if key in place_of and not _contradict(keys, dict(_keys(kept[place_of[key]])))
+                if key in place_of and not _contradict(keys, dict(_keys(retained[place_of[key]])))
             ),
             None,
         )
         if found is None:
-            place = len(kept)
-            kept.append(record)
+            place = len(retained)
+            retained.append(record)
         else:
             place, (kind, value) = found
-            merged.append(Merged(record.id, kept[place].id, f"{kind} {value}" if kind != "title" else "the same title"))
-            kept[place] = _merge(kept[place], record)
+            merged.append(
+                Merged(record.id, retained[place].id, f"{kind} {value}" if kind != "title" else "the same title")
+            )
+            retained[place] = _merge(retained[place], record)
         for key in keys.items():
             place_of.setdefault(key, place)
-    return kept, merged
+    return retained, merged
 
 
 def with_own_ids(records: Iterable[Document], taken: Iterable[str] = ()) -> Iterator[Document]:

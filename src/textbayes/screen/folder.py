@@ -327,9 +327,9 @@ def _write_records(folder: Path, added: int, records: Sequence[Document], collec
 
 def _remove_others(folder: Path, added: Iterable[int]) -> None:
     """Remove files of records but for those that some entries added, with what a killed process left of them."""
-    kept = {path for entry in added for path in _files(folder, entry)}
+    current = {path for entry in added for path in _files(folder, entry)}
     for path in folder.iterdir():
-        if path not in kept and _OWN.fullmatch(path.name):
+        if path not in current and _OWN.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 

@@ -21,7 +21,7 @@ from scipy import optimize, special, stats
 
 from textbayes.core.types import FloatArray
 from textbayes.inference.dense_logit import logit_mode
-from textbayes.screen.topic import Reading, Topic
+from textbayes.screen.topic import ReadingHistory, ScreeningTopic
 
 _FINDS = 3  # last relevant records that tell the pace
 _STEADY = 1.0  # precision of the prior of a recalibration's slope, which is around 1
@@ -38,7 +38,7 @@ class State(NamedTuple):
     Parameters
     ----------
     n_records : int
-    reading : Reading
+    reading : ReadingHistory
     unread : array
         Predictors of the records that have no answer.
     quicker : callable, optional
@@ -46,12 +46,12 @@ class State(NamedTuple):
     """
 
     n_records: int
-    reading: Reading
+    reading: ReadingHistory
     unread: FloatArray
     quicker: Callable[[State], Line] | None = None
 
     @classmethod
-    def of(cls, topic: Topic) -> State:
+    def of(cls, topic: ScreeningTopic) -> State:
         """The state of a topic."""
         return cls(len(topic.answers), topic.reading(), topic.predictors[topic.unread()])
 

@@ -12,7 +12,7 @@ from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.screen.collection import Collection
 from textbayes.screen.settings import ANSWERS, Pick, ScreenSettings, make_strategy
-from textbayes.screen.topic import Topic
+from textbayes.screen.topic import ScreeningTopic
 from textbayes.store.event_folder import Entry
 
 DIRECTIONS = ("for", "against", "forget")
@@ -40,7 +40,7 @@ class Screening:
 
     def __init__(self, collection: Collection, settings: ScreenSettings | None = None) -> None:
         self.collection, self.settings = collection, settings or ScreenSettings()
-        self.topics = {name: Topic(name, collection, self.settings) for name in self.settings.topics}
+        self.topics = {name: ScreeningTopic(name, collection, self.settings) for name in self.settings.topics}
 
     # -- entries -----------------------------------------------------------------------------------------------------
     def judgement(self, id: str, answer: str, topic: str | None = None, time: float | None = None) -> Entry:
@@ -122,7 +122,7 @@ class Screening:
             )
 
     # -- a look at it ------------------------------------------------------------------------------------------------
-    def topic(self, name: str | None = None) -> Topic:
+    def topic(self, name: str | None = None) -> ScreeningTopic:
         """The topic of a name; the one there is, if none is named."""
         if name is None and len(self.topics) == 1:
             return next(iter(self.topics.values()))

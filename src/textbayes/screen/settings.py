@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 
 
-class Waiting(NamedTuple):
+class Candidates(NamedTuple):
     """The records that may be handed out, and what is known of them.
 
     Parameters
@@ -44,7 +44,7 @@ class Pick(NamedTuple):
 class Strategy(Protocol):
     """A rule for what to read next."""
 
-    def pick(self, waiting: Waiting, n: int) -> list[Pick]:
+    def pick(self, waiting: Candidates, n: int) -> list[Pick]:
         """The next ``n`` records, fewer where fewer wait."""
 
 
@@ -53,7 +53,7 @@ class MostLikely:
 
     reason = "likely"
 
-    def pick(self, waiting: Waiting, n: int) -> list[Pick]:
+    def pick(self, waiting: Candidates, n: int) -> list[Pick]:
         """See :class:`Strategy`."""
         return _first(waiting.rows, -waiting.predictors, n, self.reason)
 
@@ -63,7 +63,7 @@ class MostInformative:
 
     reason = "informative"
 
-    def pick(self, waiting: Waiting, n: int) -> list[Pick]:
+    def pick(self, waiting: Candidates, n: int) -> list[Pick]:
         """See :class:`Strategy`."""
         return _first(waiting.rows, np.abs(waiting.predictors), n, self.reason)
 
@@ -73,7 +73,7 @@ class RandomAudit:
 
     reason = "random"
 
-    def pick(self, waiting: Waiting, n: int) -> list[Pick]:
+    def pick(self, waiting: Candidates, n: int) -> list[Pick]:
         """See :class:`Strategy`."""
         generator = np.random.default_rng([waiting.seed, waiting.n_before])
         rows = generator.permutation(waiting.rows)[:n]
@@ -94,7 +94,7 @@ class Mixture:
         self._strategies = list(strategies)
         self._shares = np.asarray(shares, dtype=np.float64) / np.sum(shares)
 
-    def pick(self, waiting: Waiting, n: int) -> list[Pick]:
+    def pick(self, waiting: Candidates, n: int) -> list[Pick]:
         """See :class:`Strategy`."""
         picks: list[Pick] = []
         left = waiting
@@ -122,7 +122,7 @@ def make_strategy(spec: str) -> Strategy:
 
     Examples
     --------
-    >>> make_strategy("likely=0.95,random=0.05").pick(Waiting(np.arange(3), np.array([0.0, 2.0, 1.0]), 0, 0), 1)
+    >>> make_strategy("likely=0.95,random=0.05").pick(Candidates(np.arange(3), np.array([0.0, 2.0, 1.0]), 0, 0), 1)
     [Pick(row=1, reason='likely')]
     """
     parts = [_PART.fullmatch(part.strip()) for part in spec.split(",")]

@@ -15,6 +15,7 @@ from textbayes.core.executor import in_parallel
 from textbayes.core.progress import Progress, silent
 from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, Document, FloatArray
+from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, recall_at, work_saved
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
 from textbayes.screen.remaining import DEFAULT_WEIGHTS, RemainingWeights, may_be_left
@@ -25,13 +26,8 @@ from textbayes.screen.simulate import (
     Simulation,
     Stop,
     TopicReader,
-    average_time,
     draw_start,
-    extra_relevant,
-    ranking_loss,
-    recall_at,
     simulate,
-    work_saved,
 )
 from textbayes.screen.stopping import make_rule
 
@@ -42,7 +38,7 @@ _EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
 LATE = 0.9  # p-value of the ranked test below which the estimate is looked at: before it, next to nothing is known
 
 
-class Bin(NamedTuple):
+class CalibrationBin(NamedTuple):
     """Places in readings at which the estimate gave the target about the same probability.
 
     Parameters
@@ -118,7 +114,7 @@ def estimated_probability(
     return weights.left(check.signs, n_records - check.n_read).at_most(may_be_left(check.n_found, target))
 
 
-def calibration(said: FloatArray, reached: BoolArray) -> list[Bin]:
+def calibration(said: FloatArray, reached: BoolArray) -> list[CalibrationBin]:
     """What happened, by what the estimate had said.
 
     Parameters
@@ -129,12 +125,14 @@ def calibration(said: FloatArray, reached: BoolArray) -> list[Bin]:
     Examples
     --------
     >>> calibration(np.array([0.97, 0.99, 0.3]), np.array([True, True, False]))
-    [Bin(said=0.3, reached=0.0, n=1), Bin(said=0.98, reached=1.0, n=2)]
+    [CalibrationBin(said=0.3, reached=0.0, n=1), CalibrationBin(said=0.98, reached=1.0, n=2)]
     """
     place = np.searchsorted(_EDGES, said, side="right")
     place[said >= 1.0] = len(_EDGES) - 1
     groups = [place == k for k in range(1, len(_EDGES))]
-    return [Bin(float(said[at].mean()), float(reached[at].mean()), int(at.sum())) for at in groups if at.any()]
+    return [
+        CalibrationBin(float(said[at].mean()), float(reached[at].mean()), int(at.sum())) for at in groups if at.any()
+    ]
 
 
 def summarise_stops(runs: Iterable[tuple[Sequence[Stop], int]], target: float) -> list[RuleSummary]:
@@ -159,7 +157,7 @@ def summarise_stops(runs: Iterable[tuple[Sequence[Stop], int]], target: float) -
     return found
 
 
-class Task(NamedTuple):
+class SimulationTask(NamedTuple):
     """One simulation: which review is read by which model, from which start.
 
     Parameters
@@ -188,11 +186,11 @@ class Result(NamedTuple):
 
     Parameters
     ----------
-    task : Task
+    task : SimulationTask
     simulation : Simulation
     """
 
-    task: Task
+    task: SimulationTask
     simulation: Simulation
 
     @property
@@ -216,7 +214,7 @@ class Result(NamedTuple):
 
 
 def run_tasks(
-    tasks: Sequence[Task],
+    tasks: Sequence[SimulationTask],
     reviews: Mapping[str, Sequence[Document]],
     relevant: str,
     question: str | None = None,
@@ -228,7 +226,7 @@ def run_tasks(
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks : sequence of SimulationTask
     reviews : mapping of str to documents
         With their labels.
     relevant : str
@@ -260,7 +258,7 @@ def run_tasks(
     return results
 
 
-def _run(task: Task, collection: Collection, relevant: BoolArray, settings: Any) -> Result:
+def _run(task: SimulationTask, collection: Collection, relevant: BoolArray, settings: Any) -> Result:
     start = draw_start(relevant, task.seed)
     if task.model == "elas_u4":
         return Result(task, simulate(ElasU4(collection), relevant, start))
@@ -279,14 +277,14 @@ def check_plot_ending(path: str | Path) -> str:
     return ending
 
 
-def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin] = ()) -> None:
+def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[CalibrationBin] = ()) -> None:
     """Draw how recall grows with reading: a panel for each review, a thin line for each seed, a colour for each model.
 
     Parameters
     ----------
     results : sequence of Result
     path : str or Path
-    bins : sequence of Bin
+    bins : sequence of CalibrationBin
         The estimate's calibration, in a panel of its own.
     """
     try:
@@ -322,13 +320,13 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin]
         figure.savefig(stream, format=ending, dpi=120)
 
 
-def draw_calibration(panel: Axes, bins: Sequence[Bin]) -> None:
+def draw_calibration(panel: Axes, bins: Sequence[CalibrationBin]) -> None:
     """Draw how often the target was reached by what the estimate had said; points on the line are right.
 
     Parameters
     ----------
     panel : matplotlib Axes
-    bins : sequence of Bin
+    bins : sequence of CalibrationBin
     """
     panel.plot([0, 1], [0, 1], color="0.7", lw=0.8)
     panel.scatter([one.said for one in bins], [one.reached for one in bins], s=[8 + 3 * one.n**0.5 for one in bins])

@@ -13,10 +13,10 @@ from textbayes.screen.screening import Screening
 from textbayes.screen.settings import ScreenSettings
 from textbayes.screen.solver import WIDE
 from textbayes.screen.stopping import make_rule, reads_left, seconds_each
-from textbayes.screen.topic import UNSURE, Topic
+from textbayes.screen.topic import UNSURE, ScreeningTopic
 
 
-class Estimate(NamedTuple):
+class RelevanceInterval(NamedTuple):
     """How probably a record is relevant, and between which bounds with 90 %.
 
     Parameters
@@ -29,29 +29,29 @@ class Estimate(NamedTuple):
     high: float
 
 
-def estimate(topic: Topic, rows: Sequence[int]) -> list[Estimate]:
+def estimate(topic: ScreeningTopic, rows: Sequence[int]) -> list[RelevanceInterval]:
     """Probabilities of some records: recalibrated on what was read, in all as many as the estimate says are left.
 
     Bounds are those of the model's weights alone; what the recalibration does not know is not in them.
 
     Parameters
     ----------
-    topic : Topic
+    topic : ScreeningTopic
     rows : sequence of int
     """
     chosen = np.asarray(rows, dtype=np.int64)
     spread = WIDE * topic.standard_errors(chosen)
     predictors = topic.predictors[chosen]
     found = probabilities(topic, np.concatenate([predictors, predictors - spread, predictors + spread]))
-    return [Estimate(*map(float, bounds)) for bounds in found.reshape(3, -1).T]
+    return [RelevanceInterval(*map(float, bounds)) for bounds in found.reshape(3, -1).T]
 
 
-def probabilities(topic: Topic, predictors: FloatArray) -> FloatArray:
+def probabilities(topic: ScreeningTopic, predictors: FloatArray) -> FloatArray:
     """Probabilities at some predictors, as :func:`estimate` has them; cheap, whatever was read.
 
     Parameters
     ----------
-    topic : Topic
+    topic : ScreeningTopic
     predictors : array
     """
     state = State.of(topic)

@@ -29,7 +29,7 @@ GATE = 0.3  # p-value of the ranked hypergeometric test from which on the estima
 NOTHING_READ = "too early to estimate: no record has been read"
 
 
-class Advice(NamedTuple):
+class StoppingAdvice(NamedTuple):
     """What a rule says.
 
     Parameters
@@ -45,12 +45,12 @@ class Advice(NamedTuple):
     probability: float | None = None
 
 
-class Rule(Protocol):
+class StoppingRule(Protocol):
     """A rule that says whether to go on reading."""
 
     name: str
 
-    def advise(self, state: State) -> Advice:
+    def advise(self, state: State) -> StoppingAdvice:
         """What the rule says of a state."""
 
 
@@ -78,20 +78,20 @@ class RemainingRule(_Target):
         super().__init__(target, confidence)
         self._weights = weights
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         left = estimate_remaining(state, self._weights)
         probability = left.at_most(may_be_left(state.n_found, self._target))
         held_back = ranked_p_value(state, self._target) > GATE
         if not len(state.reading.rows):
-            return Advice(False, NOTHING_READ, probability)
+            return StoppingAdvice(False, NOTHING_READ, probability)
         number = plural(round(left.mean), "relevant record is", "relevant records are")
         reason = (
             f"about {number} left; the probability of a recall of at least "
             f"{self._target:.0%} is {probability:.2f}"
             + (", but too few records were read since the last relevant ones to rely on it" * held_back)
         )
-        return Advice(probability >= self._confidence and not held_back, reason, probability)
+        return StoppingAdvice(probability >= self._confidence and not held_back, reason, probability)
 
 
 class RankedHypergeometric(_Target):
@@ -110,10 +110,10 @@ class RankedHypergeometric(_Target):
 
     name = "hypergeometric"
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         p = ranked_p_value(state, self._target)
-        return Advice(p < 1.0 - self._confidence, f"p = {p:.3f} for a recall below {self._target:.0%}", 1.0 - p)
+        return StoppingAdvice(p < 1.0 - self._confidence, f"p = {p:.3f} for a recall below {self._target:.0%}", 1.0 - p)
 
 
 class AuditHypergeometric(_Target):
@@ -126,15 +126,15 @@ class AuditHypergeometric(_Target):
 
     name = "audit"
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         others = np.flatnonzero(~state.reading.at_random)
         start = int(others[-1]) + 1 if len(others) else 0
         n_drawn = len(state.reading.rows) - start
         if not n_drawn:
-            return Advice(False, "the last record was not drawn at random: an audit is needed")
+            return StoppingAdvice(False, "the last record was not drawn at random: an audit is needed")
         p = float(_p_values(state, np.array([start]), self._target)[0])
-        return Advice(
+        return StoppingAdvice(
             p < 1.0 - self._confidence, f"p = {p:.3f} by the last {n_drawn} records, drawn at random", 1.0 - p
         )
 
@@ -154,14 +154,18 @@ class QuantileBound(_Target):
 
     name = "qbcb"
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         drawn = state.reading.predictors[state.reading.at_random & state.reading.relevant]
         bar = int(stats.binom.ppf(self._confidence, len(drawn), self._target)) + 1
         if bar > len(drawn):
-            return Advice(False, f"{len(drawn)} relevant records were drawn at random, which is too few for this bound")
+            return StoppingAdvice(
+                False, f"{len(drawn)} relevant records were drawn at random, which is too few for this bound"
+            )
         come_up = int((drawn > state.unread.max(initial=-np.inf)).sum())
-        return Advice(come_up >= bar, f"{come_up} of the {len(drawn)} drawn at random were found; {bar} are needed")
+        return StoppingAdvice(
+            come_up >= bar, f"{come_up} of the {len(drawn)} drawn at random were found; {bar} are needed"
+        )
 
 
 class ConsecutiveIrrelevant:
@@ -177,11 +181,11 @@ class ConsecutiveIrrelevant:
     def __init__(self, n: int = 50) -> None:
         self._n = int(n)
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         finds = np.flatnonzero(state.reading.relevant)
         run = len(state.reading.rows) - (int(finds[-1]) + 1 if len(finds) else 0)
-        return Advice(run >= self._n, f"the last {plural(run, 'record was', 'records were')} not relevant")
+        return StoppingAdvice(run >= self._n, f"the last {plural(run, 'record was', 'records were')} not relevant")
 
 
 class ShareRead:
@@ -197,10 +201,10 @@ class ShareRead:
     def __init__(self, share: float = 0.5) -> None:
         self._share = share
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         read = len(state.reading.rows) / state.n_records
-        return Advice(read >= self._share, f"{read:.0%} of the records were read")
+        return StoppingAdvice(read >= self._share, f"{read:.0%} of the records were read")
 
 
 class AllOf:
@@ -208,17 +212,17 @@ class AllOf:
 
     Parameters
     ----------
-    rules : sequence of Rule
+    rules : sequence of StoppingRule
     """
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[StoppingRule]) -> None:
         self._rules = list(rules)
         self.name = "+".join(rule.name for rule in rules)
 
-    def advise(self, state: State) -> Advice:
-        """See :class:`Rule`."""
+    def advise(self, state: State) -> StoppingAdvice:
+        """See :class:`StoppingRule`."""
         advices = [rule.advise(state) for rule in self._rules]
-        return Advice(all(advice.stop for advice in advices), "; ".join(advice.reason for advice in advices))
+        return StoppingAdvice(all(advice.stop for advice in advices), "; ".join(advice.reason for advice in advices))
 
 
 def ranked_p_value(state: State, target: float) -> float:
@@ -244,7 +248,7 @@ def _p_values(state: State, starts: np.ndarray, target: float) -> np.ndarray:
     return p
 
 
-_RULES: dict[str, Callable[..., Rule]] = {
+_RULES: dict[str, Callable[..., StoppingRule]] = {
     kind.name: kind
     for kind in (
         RemainingRule,
@@ -258,7 +262,7 @@ _RULES: dict[str, Callable[..., Rule]] = {
 _OWN_NUMBER = ("consecutive", "share")
 
 
-def make_rule(spec: str, target: float = 0.95, confidence: float = 0.9) -> Rule:
+def make_rule(spec: str, target: float = 0.95, confidence: float = 0.9) -> StoppingRule:
     """The rule of a name; ``consecutive:50`` and ``share:0.5`` have a number, and ``+`` asks for several at once.
 
     Parameters
@@ -272,7 +276,7 @@ def make_rule(spec: str, target: float = 0.95, confidence: float = 0.9) -> Rule:
     >>> make_rule("estimate+consecutive:30").name
     'estimate+consecutive'
     """
-    rules: list[Rule] = []
+    rules: list[StoppingRule] = []
     for part in spec.split("+"):
         name, _, number = part.strip().partition(":")
         try:
@@ -346,13 +350,13 @@ class ReadingOn:
         return high
 
 
-def reads_left(state: State, rule: Rule) -> int:
+def reads_left(state: State, rule: StoppingRule) -> int:
     """Records to read until a rule says stop, if none of them is relevant; all that are left, if it never does.
 
     Parameters
     ----------
     state : State
-    rule : Rule
+    rule : StoppingRule
     """
     on = ReadingOn(state)
     return on.until(lambda n: rule.advise(on.after(n)).stop)

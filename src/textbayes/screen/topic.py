@@ -10,7 +10,7 @@ import numpy as np
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen.collection import NOTHING, Collection
-from textbayes.screen.settings import Pick, RandomAudit, ScreenSettings, Waiting, make_strategy
+from textbayes.screen.settings import Candidates, Pick, RandomAudit, ScreenSettings, make_strategy
 from textbayes.screen.solver import Weights, make_solver, standard_errors, word_standard_errors
 
 UNREAD, RELEVANT, IRRELEVANT, UNSURE = 0, 1, -1, 2
@@ -18,7 +18,7 @@ _PATIENCE = 5.0  # irrelevant records, nothing else being found, at which half o
 CODES = {"relevant": RELEVANT, "irrelevant": IRRELEVANT, "unsure": UNSURE, "withdrawn": UNREAD}
 
 
-class Reading(NamedTuple):
+class ReadingHistory(NamedTuple):
     """What was read for a topic, in order; answers as they stand now.
 
     Parameters
@@ -38,7 +38,7 @@ class Reading(NamedTuple):
     at_random: BoolArray
 
 
-class Topic:
+class ScreeningTopic:
     """Answers for one topic, and the model that has learnt from them; every answer is learnt at once.
 
     Parameters
@@ -117,11 +117,11 @@ class Topic:
             self._predictors = self._solver.predictors(self._offset())[: self._collection.n_records]
         return self._predictors
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadingHistory:
         """What was read, in order."""
         rows = np.fromiter(self._read, dtype=np.int64, count=len(self._read))
         values = np.array(list(self._read.values()), dtype=np.float64).reshape(-1, 2)
-        return Reading(rows, self.answers[rows] == RELEVANT, values[:, 0], values[:, 1] > 0.0)
+        return ReadingHistory(rows, self.answers[rows] == RELEVANT, values[:, 0], values[:, 1] > 0.0)
 
     def unread(self) -> IntArray:
         """Rows that have no answer."""
@@ -133,7 +133,7 @@ class Topic:
         free[list(self.handed_out)] = False
         rows = np.flatnonzero(free)
         n_before = len(self._read) + len(self.handed_out)
-        waiting = Waiting(rows, self.predictors[rows], n_before, self._settings.random_state)
+        waiting = Candidates(rows, self.predictors[rows], n_before, self._settings.random_state)
         strategy = make_strategy(self.strategy) if self._knows() else RandomAudit()
         return strategy.pick(waiting, min(n, len(rows))) if len(rows) and n > 0 else []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +40,6 @@ def shipped_prior() -> WordPriors:
 
     ``benchmarks/make_screen_prior.py`` makes it from the public reviews of asreview/systematic-review-datasets (MIT).
     """
-    from importlib.resources import files
-
     text = files("textbayes.screen").joinpath("reviews.csv").read_text(encoding="utf-8")
     return WordPriors.read(io.StringIO(text), "csv")
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
+from textbayes.kernels.online import filter_scores
 from textbayes.stream.topic import Topic
-from textbayes.stream.words import Lexicon, Rows, filter_kernels
+from textbayes.stream.words import FilterLexicon, WeighedRows
 
 Reason = Literal["relevant", "asked", "random"]
 _BLOCK = 512  # documents that random numbers are drawn for at once
@@ -84,10 +85,12 @@ def decide(
     return chosen
 
 
-def strongest_words(topic: Topic, rows: Rows, position: AnyArray, lexicon: Lexicon, top: int) -> dict[str, float]:
+def strongest_words(
+    topic: Topic, rows: WeighedRows, position: AnyArray, lexicon: FilterLexicon, top: int
+) -> dict[str, float]:
     """The words of one document that move the mean of its linear predictor most: value · mean weight, rounded."""
     columns, parts = np.empty(top, dtype=np.int64), np.empty(top)
-    n = filter_kernels().strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)
+    n = filter_scores.strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)
     found = zip(lexicon.names(columns[:n]), parts[:n].tolist(), strict=True)
     return {name: round(part, 4) + 0.0 for name, part in found}
 

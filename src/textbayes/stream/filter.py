@@ -19,19 +19,17 @@ from textbayes.knowledge import WordPriors
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.decide import Delivery, Patience, Reason, Spent, decide, draws, strongest_words
 from textbayes.stream.judgements import Verdict, check_known
-from textbayes.stream.learn import WordWatch, learn_judgement
-from textbayes.stream.schedules import make_ask, make_budget, make_explore
-from textbayes.stream.scoring import Block, Regions, Scorer, Scores, make_scorer, score_rows
-from textbayes.stream.settings import FilterSettings
-from textbayes.stream.start import start_topics
+from textbayes.stream.learn import WordWatch, learn_judgement, start_topics
+from textbayes.stream.scoring import Regions, Scores, TopicScorer, WeighedBlock, make_scorer, score_rows
+from textbayes.stream.settings import FilterSettings, make_ask, make_budget, make_explore
 from textbayes.stream.topic import Topic
-from textbayes.stream.words import Bag, Bags, Columns, KeptDocuments, Lexicon, Rows
+from textbayes.stream.words import Bag, Bags, DocumentCounts, FilterLexicon, KeptDocuments, WeighedRows
 
 N_WORDS = 5  # words shown behind a delivery
 DIGEST = 16  # bytes by which a document is known
 
 
-class Seen(NamedTuple):
+class FilterDecision(NamedTuple):
     """What became of a document: under which id it goes, and for which topics it was delivered.
 
     ``repeated`` says that the very document had been seen, delivered or judged before, and was therefore passed over;
@@ -79,15 +77,15 @@ class AdaptiveFilter:
     --------
     >>> grain = [Document("", text, ("grain",)) for text in ["corn wheat", "corn rain", "wheat rain"] * 4]
     >>> other = [Document("", text) for text in ["bank rates", "bank loans", "goal match"] * 4]
-    >>> desk = AdaptiveFilter.start([*grain, *other])
-    >>> [(d.id, d.topic, d.reason) for d in desk.see(Document("n1", "the corn harvest"), time=0.0).deliveries]
+    >>> news = AdaptiveFilter.start([*grain, *other])
+    >>> [(d.id, d.topic, d.reason) for d in news.see(Document("n1", "the corn harvest"), time=0.0).deliveries]
     [('n1', 'grain', 'relevant')]
-    >>> desk.judge("n1", "grain", relevant=True)
+    >>> news.judge("n1", "grain", relevant=True)
     'new'
     """
 
     def __init__(
-        self, settings: FilterSettings, lexicon: Lexicon, topics: Sequence[Topic], kept: KeptDocuments
+        self, settings: FilterSettings, lexicon: FilterLexicon, topics: Sequence[Topic], kept: KeptDocuments
     ) -> None:
         self.lexicon, self.topics, self.kept = lexicon, list(topics), kept
         self.index = {topic.name: k for k, topic in enumerate(self.topics)}
@@ -98,10 +96,10 @@ class AdaptiveFilter:
         self.spent = Spent()
         self.patience = Patience([topic.delivered for topic in self.topics])
         self.version = 0
-        self._scorer: Scorer = make_scorer(self.topics)
+        self._scorer: TopicScorer = make_scorer(self.topics)
         self._regions = Regions()
         self._watches = [WordWatch() for _ in self.topics]
-        self.at_hand: Block | None = None  # documents weighed together, of which the next to come is one
+        self.at_hand: WeighedBlock | None = None  # documents weighed together, of which the next to come is one
         self.use(settings)
 
     @classmethod
@@ -160,13 +158,13 @@ class AdaptiveFilter:
         """Score counted documents for every topic."""
         return self.score_block(self.block(bags, start, len(bags) if stop is None else stop))
 
-    def block(self, bags: Bags, start: int, stop: int) -> Block:
+    def block(self, bags: Bags, start: int, stop: int) -> WeighedBlock:
         """Counted documents weighed, to be scored by what is known now."""
         rows = self.lexicon.weigh(bags, start, stop)
         self._scorer.follow(self.topics, self.version, len(self.lexicon))
-        return Block(bags, start, stop, self.version, len(self.lexicon), rows)
+        return WeighedBlock(bags, start, stop, self.version, len(self.lexicon), rows)
 
-    def score_block(self, block: Block, all_cores: bool = True) -> Scores:
+    def score_block(self, block: WeighedBlock, all_cores: bool = True) -> Scores:
         """Score a block; this can be done in another thread beside decisions, but not beside what learns."""
         if self.settings.gain != "region":
             return score_rows(self._scorer, block.rows, self.likelihood, self.settings.gain, all_cores)  # type: ignore[arg-type]
@@ -184,7 +182,7 @@ class AdaptiveFilter:
         scores: Scores | None = None,
         explain: bool = True,
         digest: bytes | None = None,
-    ) -> Seen:
+    ) -> FilterDecision:
         """Decide on the next document of the stream at a time in seconds, which counts for budgets alone.
 
         Where documents are counted and scored ahead, ``bags`` holds it at place ``i``, and ``scores`` are its own.
@@ -195,10 +193,10 @@ class AdaptiveFilter:
         name, repeated = self.identify(document.id, bags, i)
         digest = None if not self.settings.skip_seen else digest or digest_of(document)
         if digest in self.seen:
-            return Seen(name, [], repeated=True)
+            return FilterDecision(name, [], repeated=True)
         if repeated:
             self.take_note(name, [], time, digest=digest)
-            return Seen(name, [], repeated=True, digest=digest)
+            return FilterDecision(name, [], repeated=True, digest=digest)
         scores = scores or self.score(bags, i, i + 1)
         probability, gain = scores.probability[0], scores.gain[0]
         chosen = decide(
@@ -222,7 +220,7 @@ class AdaptiveFilter:
             kept = self.lexicon.keep_from(bags, i)
         records = self.patience.records(probability, self.n_seen)
         self.take_note(name, deliveries, time, kept, records, digest)
-        return Seen(name, deliveries, records=records, digest=digest)
+        return FilterDecision(name, deliveries, records=records, digest=digest)
 
     def identify(self, given: str, bags: Bags, i: int = 0) -> tuple[str, bool]:
         """The id a document goes under, and whether the very document has been delivered under it before.
@@ -241,7 +239,7 @@ class AdaptiveFilter:
         name: str,
         deliveries: Sequence[Delivery],
         time: float,
-        kept: Columns | None = None,
+        kept: DocumentCounts | None = None,
         records: Mapping[int, float] = MappingProxyType({}),
         digest: bytes | None = None,
     ) -> None:
@@ -307,7 +305,7 @@ class AdaptiveFilter:
         return None if self._budget is None else max(self._budget.most - self._spent_at(time).used, 0)
 
     # -- the inside --------------------------------------------------------------------------------------------------
-    def _keep(self, name: str, kept: Columns) -> None:
+    def _keep(self, name: str, kept: DocumentCounts) -> None:
         self.ids[name] = len(self.kept)
         self.kept.append(kept)
 
@@ -317,7 +315,7 @@ class AdaptiveFilter:
         for k, _ in chosen:
             yield strongest_words(self.topics[k], rows, self._scorer.places(k), self.lexicon, N_WORDS)
 
-    def _weigh(self, bags: Bags, i: int) -> Rows:
+    def _weigh(self, bags: Bags, i: int) -> WeighedRows:
         """One document, as it was weighed with others, unless it has words that have joined since."""
         block = self.at_hand
         if (
@@ -329,7 +327,7 @@ class AdaptiveFilter:
             return self.lexicon.weigh(bags, i, i + 1)
         return block.rows.one(i - block.start)
 
-    def _same(self, document: Columns, bag: Bag) -> bool:
+    def _same(self, document: DocumentCounts, bag: Bag) -> bool:
         if len(document.columns) != len(bag.words):
             return False
         names = (self.lexicon.name(int(column)) for column in document.columns)

@@ -27,9 +27,19 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.store.container import read_container
 from textbayes.store.event_folder import Entry, EventFolder, LogPosition, check_new_folder, position_of, snapshots
-from textbayes.stream.filter import AdaptiveFilter, Seen
-from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
-from textbayes.stream.ledger import FILTER_FILE, checked_meta, filter_events, read_config
+from textbayes.stream.filter import AdaptiveFilter, FilterDecision
+from textbayes.stream.judgements import (
+    FILTER_FILE,
+    INBOX,
+    FileSource,
+    Judgement,
+    JudgementSource,
+    Verdict,
+    checked_meta,
+    filter_events,
+    parse_judgement,
+    read_config,
+)
 from textbayes.stream.scoring import Scores
 from textbayes.stream.state import FilterState, document_entry, judgement_entry
 from textbayes.stream.words import Bags, vectorizer_of
@@ -61,7 +71,7 @@ class FilterFolder:
     def __init__(self, events: EventFolder, state: FilterState, notes: list[str]) -> None:
         self.path, self.state, self.notes = events.path, state, notes
         self._events = events
-        self._sources: list[Source] = [FileSource(self.path / INBOX, INBOX)]
+        self._sources: list[JudgementSource] = [FileSource(self.path / INBOX, INBOX)]
         self.n_repeated = 0  # documents skipped since the folder was opened, since they were known
         self.last_text = ""
         self.last_snippet: str | None = None
@@ -139,7 +149,7 @@ class FilterFolder:
         self._record({**entry, "time": clock.time()}, durable=False)
         return passed_over
 
-    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen:
+    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> FilterDecision:
         """Decide on a document; what is delivered is on disk first."""
         self._whole = False
         seen = self.filter.see(document, time, bags, i, scores)
@@ -157,7 +167,7 @@ class FilterFolder:
         """Learn a judgement; it is on disk first."""
         return self._judge(Judgement(document, topic, relevant, text), None, 0)
 
-    def listen(self, source: Source) -> None:
+    def listen(self, source: JudgementSource) -> None:
         """Read judgements from here too, besides the inbox."""
         self._sources.append(source)
 

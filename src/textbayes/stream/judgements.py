@@ -4,6 +4,9 @@
 reads on from where it stopped, between documents; how far it has read stands in the same log entry as what it learnt,
 so neither a crash nor a second start can lose a judgement or learn it twice. A file that the user names is read in the
 same way; a pipe is read once.
+
+The :class:`Ledger` has the judgements of a state folder, read beside a filter that may be running, without loading what
+it has learnt.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from textbayes.core.errors import InputError
 from textbayes.data.streams import open_file
-from textbayes.store.event_folder import sync_folder
+from textbayes.store.container import open_container
+from textbayes.store.event_folder import Entry, EventFolder, newest, position_of, sync_folder
+from textbayes.store.file_format import FileFormat
 from textbayes.store.lock import locked
 
 INBOX = "inbox.jsonl"
@@ -106,7 +111,7 @@ def check_known(document: str, topic: str, can_learn: bool, topics: Collection[s
         )
 
 
-class Source(Protocol):
+class JudgementSource(Protocol):
     """Where lines with judgements come from. ``name`` is None for what cannot be read again."""
 
     name: str | None
@@ -170,7 +175,7 @@ class PipeSource:
             yield line, 0
 
 
-def open_source(path: str) -> Source:
+def open_source(path: str) -> JudgementSource:
     """The source that a user names: a file, which may grow or not be there yet, a named pipe, or ``-``."""
     if path == "-":
         return PipeSource(0, "standard input")
@@ -209,3 +214,113 @@ def _is_object(line: bytes) -> bool:
 def _short(line: bytes) -> str:
     shown = line.decode("utf-8", "replace").strip()
     return repr(shown if len(shown) <= 60 else shown[:59] + "…")
+
+
+FILTER_FILE = FileFormat(
+    "textbayes filter", version=1, noun="filter file", remedy="restore the folder from a copy", largest=256 << 20
+)
+
+
+def filter_events(folder: str | Path) -> EventFolder:
+    """The events of a state folder."""
+    return EventFolder(Path(folder), FILTER_FILE)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What a state folder says of itself; anything that is none is refused."""
+    start = f"start one: textbayes filter {folder} --train labelled.jsonl"
+    return filter_events(folder).config(f"{folder} is not the folder of a filter; {start}")
+
+
+def read_columns(folder: Path) -> dict[str, Any] | None:
+    """The columns of the file that a filter was started from (``data.layout.Columns.to_state``), if it had any."""
+    from textbayes.categorizer.schema import SavedColumns  # loads pydantic
+    from textbayes.core.saved import read_saved
+
+    columns = read_config(folder)["columns"]
+    if columns is None:
+        return None
+    path = folder / "config.json"
+    with FILTER_FILE.damage(path):
+        return read_saved(SavedColumns, columns, path.name).model_dump()
+
+
+def checked_meta(path: Path, meta: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """The JSON part of a snapshot, read unless given, with every field checked."""
+    from textbayes.stream.saved import check_state  # loads pydantic
+
+    if meta is None:
+        with open_container(path, FILTER_FILE) as container:
+            meta = container.mark
+    with FILTER_FILE.damage(path):
+        check_state(meta)
+    return meta
+
+
+class Ledger(NamedTuple):
+    """The topics, the ids of all documents that can be judged, and the judgements by (id, topic).
+
+    Those that wait in the inbox to be learnt are among them.
+    """
+
+    topics: list[str]
+    ids: set[str]
+    judgements: dict[tuple[str, str], bool]
+
+    def verdict(self, judgement: Judgement) -> Verdict:
+        """What a judgement would be to the filter; one that it would refuse is refused."""
+        can_learn = judgement.id in self.ids or judgement.text is not None
+        check_known(judgement.id, judgement.topic, can_learn, self.topics)
+        before = self.judgements.get((judgement.id, judgement.topic))
+        return "new" if before is None else "same" if before == judgement.relevant else "changed"
+
+    def take(self, judgement: Judgement) -> None:
+        """Note a judgement that has been given."""
+        self.judgements[judgement.id, judgement.topic] = judgement.relevant
+        self.ids.add(judgement.id)
+
+
+def read_ledger(folder: Path) -> Ledger:
+    """The ledger of a state folder: of its newest sound snapshot, the log after it, and what is in the inbox."""
+    events = filter_events(folder)
+    meta, _ = newest(events.snapshots, FILTER_FILE, checked_meta)
+    saved: dict[str, Any] = meta["filter"]
+    topics = [topic["name"] for topic in saved["topics"]]
+    names = {number: name for name, number in saved["ids"].items()}
+    judgements = {(names[number], topics[k]): bool(relevant) for number, k, relevant in saved["judgements"]}
+    ledger, read = Ledger(topics, set(saved["ids"]), judgements), int(meta["sources"].get(INBOX, 0))
+    for entry, _ in events.entries(position_of(meta), brief=True):
+        if entry["kind"] == "judgement":
+            ledger.take(Judgement(entry["id"], entry["topic"], entry["relevant"]))
+        elif entry["kind"] == "document" and entry["delivered"]:
+            ledger.ids.add(entry["id"])
+        if entry.get("source") == INBOX:
+            read = entry["offset"]
+    for judgement in _unread(folder, read):
+        if judgement.topic in topics and (judgement.id in ledger.ids or judgement.text is not None):
+            ledger.take(judgement)
+    return ledger
+
+
+def _unread(folder: Path, offset: int) -> Iterator[Judgement]:
+    """The judgements of the inbox after an offset; the filter will say what is wrong with others."""
+    for line, _ in FileSource(folder / INBOX).lines(offset):
+        try:
+            yield parse_judgement(line)
+        except InputError:
+            continue
+
+
+def read_pending(folder: Path) -> Iterator[Entry]:
+    """What was delivered and has no judgement yet, in the order it was delivered; with the time and the snippet."""
+    judged = set(read_ledger(folder).judgements)
+    for entry, _ in filter_events(folder).entries(brief=True):
+        if entry["kind"] == "document":
+            for delivery in entry["delivered"]:
+                if (entry["id"], delivery["topic"]) not in judged:
+                    yield {"id": entry["id"], **delivery, "time": entry["time"], "snippet": entry.get("snippet")}
+
+
+def most_informative(pending: Iterator[Entry]) -> list[Entry]:
+    """What is pending, by the information that a judgement was expected to bring when it was delivered."""
+    return sorted(pending, key=lambda row: -row["information_gain"])

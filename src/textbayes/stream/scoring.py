@@ -12,6 +12,8 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
+from textbayes.kernels.online import filter_scores
+from textbayes.kernels.online.outcome import expected_gain
 from textbayes.models.online import (
     DeferredPosterior,
     FullPosterior,
@@ -22,7 +24,7 @@ from textbayes.models.online import (
 from textbayes.models.online.full import MOST
 from textbayes.models.online.information import gain_in_region
 from textbayes.stream.topic import Topic, local_rows, predict
-from textbayes.stream.words import Bags, Columns, Lexicon, Rows, filter_kernels
+from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, WeighedRows
 from textbayes.text.batches import in_order
 
 _BLOCK = 128  # documents that one core scores at a time
@@ -36,7 +38,7 @@ class Scores(NamedTuple):
     gain: FloatArray
 
 
-class Block(NamedTuple):
+class WeighedBlock(NamedTuple):
     """Documents of ``bags`` from ``start`` to ``stop``, weighed when the lexicon had ``n_words``."""
 
     bags: Bags
@@ -44,14 +46,14 @@ class Block(NamedTuple):
     stop: int
     version: int
     n_words: int
-    rows: Rows
+    rows: WeighedRows
 
-    def is_old(self, i: int, lexicon: Lexicon) -> bool:
+    def is_old(self, i: int, lexicon: FilterLexicon) -> bool:
         """Whether words of a document have got columns since: others weigh less beside them."""
         return self.bags.has_columns_from(self.n_words, lexicon, i)
 
 
-class Scorer(Protocol):
+class TopicScorer(Protocol):
     """Follows the topics of a filter and predicts for all of them."""
 
     def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
@@ -63,11 +65,11 @@ class Scorer(Protocol):
     def places(self, k: int) -> AnyArray:
         """The position of every column among the weights of topic k, below 1 for words of others."""
 
-    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the linear predictors, (n_docs, n_topics)."""
 
 
-def make_scorer(topics: Sequence[Topic]) -> Scorer:
+def make_scorer(topics: Sequence[Topic]) -> TopicScorer:
     """The fastest way to score for these topics."""
     full = all(isinstance(topic.posterior, FullPosterior | DeferredPosterior) for topic in topics)
     return TopicBank(topics) if full else EachTopic(topics)
@@ -94,7 +96,7 @@ class EachTopic:
     def places(self, k: int) -> AnyArray:
         return self._places[k]
 
-    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         mean, var = np.empty((2, rows.n_docs, len(self._topics)))
         for k, topic in enumerate(self._topics):
             column = predict(topic, rows, self._places[k])
@@ -171,10 +173,10 @@ class TopicBank:
     def places(self, k: int) -> AnyArray:
         return self._place[:, k]
 
-    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
         waiting = self._n_waiting, self._mean_at, self._directions, self._removed
-        mean, var = filter_kernels().predict_topics(*rows, *bank, *waiting)
+        mean, var = filter_scores.predict_topics(*rows, *bank, *waiting)
         return mean, var
 
 
@@ -184,7 +186,7 @@ def _side(posterior: OnlinePosterior) -> int:
 
 
 def score_rows(
-    scorer: Scorer, rows: Rows, likelihood: OnlineLikelihood, method: Gain, all_cores: bool = True
+    scorer: TopicScorer, rows: WeighedRows, likelihood: OnlineLikelihood, method: Gain, all_cores: bool = True
 ) -> Scores:
     """Score weighed documents for all topics; a document's scores do not depend on the others."""
     cuts = [*range(0, max(rows.n_docs, 1), _BLOCK), rows.n_docs]
@@ -202,10 +204,8 @@ def scores_of(mean: FloatArray, var: FloatArray, likelihood: OnlineLikelihood, m
     if closed is None or method == "exact" or (method == "paper" and not (closed[0] == 0.0 < closed[1])):
         return Scores(likelihood.predictive(mean, var), expected_information_gain(mean, var, likelihood, method))
     if method == "paper":
-        gain, proba = filter_kernels().expected_paper_gain(mean, var, closed[1])
+        gain, proba = filter_scores.expected_paper_gain(mean, var, closed[1])
         return Scores(proba, gain)
-    from textbayes.kernels.online.outcome import expected_gain
-
     gain, proba = expected_gain(mean.ravel(), var.ravel(), *closed)
     return Scores(proba.reshape(mean.shape), gain.reshape(mean.shape))
 
@@ -216,7 +216,7 @@ IN_REGION: Final = 50  # of a topic's relevant documents, the latest, are its re
 class Region(NamedTuple):
     """A topic's region by what it knows now: C u of its documents (1 + n_words, n), u'C u, and whose they are."""
 
-    spread: FloatArray
+    covariances: FloatArray
     var: FloatArray
     posterior: Any
     n_examples: int
@@ -231,11 +231,11 @@ class Regions:
     def gain(
         self,
         topics: Sequence[Topic],
-        rows: Rows,
-        scorer: Scorer,
+        rows: WeighedRows,
+        scorer: TopicScorer,
         likelihood: OnlineLikelihood,
-        kept: Sequence[Columns],
-        lexicon: Lexicon,
+        kept: Sequence[DocumentCounts],
+        lexicon: FilterLexicon,
     ) -> FloatArray:
         """Expected bits about the predictors of each topic's region, (n_docs, n_topics); NaN of topics without one.
 
@@ -251,24 +251,26 @@ class Regions:
             own = local_rows(rows, places)
             for i in range(rows.n_docs):
                 words, values = own.document(i)
-                cross = region.spread[0] + values @ region.spread[words]
+                cross = region.covariances[0] + values @ region.covariances[words]
                 with np.errstate(divide="ignore", invalid="ignore"):
                     shared = np.where(region.var > 0.0, cross**2 / region.var, 0.0)
                 one = slice(i, i + 1)
                 gain[one, k] = gain_in_region(mean[one, k], var[one, k], shared[None], likelihood)
         return gain
 
-    def _region(self, k: int, topic: Topic, places: AnyArray, kept: Sequence[Columns], lexicon: Lexicon) -> Region:
+    def _region(
+        self, k: int, topic: Topic, places: AnyArray, kept: Sequence[DocumentCounts], lexicon: FilterLexicon
+    ) -> Region:
         known = self._regions.get(k)
         if known is not None and known.posterior is topic.posterior and known.n_examples == len(topic.examples):
             return known
         latest = topic.examples[max(0, len(topic.examples) - IN_REGION) : len(topic.examples)]
         documents = local_rows(lexicon.weigh_kept([kept[number] for number in latest]), places)
         cov = topic.posterior.cov  # type: ignore[attr-defined]  # a full one, as the settings say
-        spread, var = np.empty((len(cov), documents.n_docs)), np.empty(documents.n_docs)
+        covariances, var = np.empty((len(cov), documents.n_docs)), np.empty(documents.n_docs)
         for i in range(documents.n_docs):
             words, values = documents.document(i)
-            spread[:, i] = cov[0] + values @ cov[words]
-            var[i] = spread[0, i] + values @ spread[words, i]
-        self._regions[k] = Region(spread, var, topic.posterior, len(topic.examples))
+            covariances[:, i] = cov[0] + values @ cov[words]
+            var[i] = covariances[0, i] + values @ covariances[words, i]
+        self._regions[k] = Region(covariances, var, topic.posterior, len(topic.examples))
         return self._regions[k]

@@ -21,12 +21,12 @@ from textbayes.models.online.gp import KERNELS
 from textbayes.models.online.state import posterior_from_state, posterior_state
 from textbayes.store.event_folder import Entry
 from textbayes.stream.decide import Delivery, Spent
-from textbayes.stream.filter import DIGEST, AdaptiveFilter, Seen
+from textbayes.stream.filter import DIGEST, AdaptiveFilter, FilterDecision
 from textbayes.stream.judgements import Judgement
 from textbayes.stream.scoring import Scores
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts
-from textbayes.stream.words import Bag, Bags, KeptDocuments, Lexicon, check_text_options
+from textbayes.stream.words import Bag, Bags, FilterLexicon, KeptDocuments, check_text_options
 from textbayes.text.packed import checked
 
 _COUNTED = ("n_relevant", "n_later", "turn", "delivered")
@@ -66,7 +66,7 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     check_text_options(settings.text)
     terms, n_docs = checked(arrays.get("terms"), arrays.get("term_offsets"), "the lexicon"), int(meta["n_docs"])
     frequency = saved_array(arrays, "document_frequency", np.int32, (terms.n_strings,), least=0, most=n_docs)
-    lexicon = Lexicon(terms, np.array(frequency), n_docs, settings.weighting, settings.norm)
+    lexicon = FilterLexicon(terms, np.array(frequency), n_docs, settings.weighting, settings.norm)
     if lexicon.terms().n_strings != len(lexicon):
         raise ModelFileError("the lexicon has a word twice; was the file altered?")
     kept = KeptDocuments.from_arrays(arrays, len(lexicon))
@@ -141,7 +141,11 @@ def _covariance(arrays: Mapping[str, AnyArray], size: int) -> FloatArray:
 
 
 def _topic_from_state(
-    meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], settings: FilterSettings, lexicon: Lexicon, n_kept: int
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, AnyArray],
+    settings: FilterSettings,
+    lexicon: FilterLexicon,
+    n_kept: int,
 ) -> Topic:
     name, n_words = str(meta["name"]), len(lexicon)
     words = np.array(saved_array(arrays, "words", np.int64, (None,), least=0, most=n_words - 1))
@@ -254,7 +258,7 @@ class FilterState:
 
 
 def document_entry(
-    document: Document, seen: Seen, time: float, bags: Bags, i: int, scores: Scores, filter: AdaptiveFilter
+    document: Document, seen: FilterDecision, time: float, bags: Bags, i: int, scores: Scores, filter: AdaptiveFilter
 ) -> Entry:
     """The decision on a document. ``scores`` is a digest of all its probabilities and gains, to the last bit."""
     known = {} if seen.digest is None else {"digest": seen.digest.hex()}

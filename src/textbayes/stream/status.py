@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 from textbayes.core.types import FloatArray
 from textbayes.models.online import DiagonalPosterior, GaussianProcess
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.folder import newest_state
-from textbayes.stream.ledger import filter_events, read_ledger
+from textbayes.stream.judgements import filter_events, read_ledger
 from textbayes.stream.state import is_counted
 from textbayes.stream.topic import Topic, predict
 
@@ -136,8 +137,6 @@ class TopicWord(NamedTuple):
 
 def topic_words(filter: AdaptiveFilter, topic: str, top: int = 20, level: float = 0.9) -> list[TopicWord]:
     """The ``top`` words of a topic by the size of their mean weight, largest first."""
-    from scipy.stats import norm
-
     own = filter.topics[filter.index[topic]]
     mean, sd = own.mean[1:], _deviations(own)
     order = np.argsort(-np.abs(mean), kind="stable")[:top]
@@ -187,7 +186,7 @@ class TopicStatus(NamedTuple):
     warning: str | None
 
 
-class Status(NamedTuple):
+class FilterStatus(NamedTuple):
     """A filter so far. ``last`` is the time of the last document; ``questions_left`` is None without a budget."""
 
     documents: int
@@ -198,7 +197,7 @@ class Status(NamedTuple):
     topics: list[TopicStatus]
 
 
-def read_status(folder: str | Path, since: float, now: float) -> Status:
+def read_status(folder: str | Path, since: float, now: float) -> FilterStatus:
     """The status of a state folder at a time, and what is new since another."""
     path = Path(folder)
     filter, judgements = newest_state(path).filter, read_ledger(path).judgements
@@ -235,7 +234,7 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     drifts = {topic.name: _drift(topic.name, promised, judgements) for topic in filter.topics}
     topics = [_topic_status(filter, k, counts, drifts[topic.name]) for k, topic in enumerate(filter.topics)]
     budget, left = filter.settings.budget, filter.questions_left(now)
-    return Status(filter.n_seen, new_documents, last, budget, left, topics)
+    return FilterStatus(filter.n_seen, new_documents, last, budget, left, topics)
 
 
 def _drift(

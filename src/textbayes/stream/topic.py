@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.kernels.online.rows import restrict_rows
 from textbayes.models.online import (
     DeferredPosterior,
     DiagonalPosterior,
@@ -18,8 +19,9 @@ from textbayes.models.online import (
     OnlinePosterior,
 )
 from textbayes.models.online.base import Rows as LocalRows
+from textbayes.models.online.gp import KERNELS
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.words import Rows
+from textbayes.stream.words import WeighedRows
 
 POSTERIORS: dict[str, type[Any]] = {
     "full": FullPosterior,
@@ -124,8 +126,6 @@ class Topic:
 def start_posterior(settings: FilterSettings, words: IntArray) -> Any:
     """The prior over the weights of some words."""
     if settings.covariance == "gp":
-        from textbayes.models.online.gp import KERNELS
-
         return GaussianProcess.start(words, KERNELS[settings.kernel], settings.basis)
     if settings.covariance == "diagonal":
         return DiagonalPosterior.start(len(words), variance=settings.variance, bias_variance=settings.variance)
@@ -163,18 +163,16 @@ class WordPlaces:
         return found
 
 
-def lesson_rows(rows: Rows, positions: AnyArray) -> LocalRows:
+def lesson_rows(rows: WeighedRows, positions: AnyArray) -> LocalRows:
     """The same as :func:`local_rows`, with the position of every entry of the rows."""
     return local_rows(rows._replace(indices=np.arange(len(positions), dtype=np.int32)), positions)
 
 
-def local_rows(rows: Rows, position: AnyArray) -> LocalRows:
+def local_rows(rows: WeighedRows, position: AnyArray) -> LocalRows:
     """The documents as far as they have the words of one topic."""
-    from textbayes.kernels.online.rows import restrict_rows
-
     return LocalRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
 
 
-def predict(topic: Topic, rows: Rows, position: AnyArray) -> LinearPredictor:
+def predict(topic: Topic, rows: WeighedRows, position: AnyArray) -> LinearPredictor:
     """Mean and variance of the linear predictor of every document, each (n_docs, 1)."""
     return topic.posterior.predict(local_rows(rows, position))

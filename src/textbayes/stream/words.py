@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,18 +19,11 @@ import numpy as np
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.kernels.online import filter_scores
 from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
 from textbayes.text.batches import check_texts
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
 from textbayes.text.vectorize import TextVectorizer
-
-
-@cache
-def filter_kernels() -> Any:
-    """The module of the kernels; a stream asks for it several times a document, so it is looked up once."""
-    from textbayes.kernels.online import filter_scores
-
-    return filter_scores
 
 
 class Bag(NamedTuple):
@@ -62,7 +54,7 @@ class Bags:
         self.most = int(counts.max(initial=0))  # occurrences of a word in a document
         self._names: list[str] | None = None
         self._holders: tuple[IntArray, AnyArray] | None = None
-        self._known_to: Lexicon | None = None
+        self._known_to: FilterLexicon | None = None
         self._n_known = 0
         self._columns = self._newest = np.zeros(0, dtype=np.int64)
 
@@ -87,29 +79,30 @@ class Bags:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def columns(self, lexicon: Lexicon) -> IntArray:
+    def columns(self, lexicon: FilterLexicon) -> IntArray:
         """The column of each term in a lexicon, −1 for none; looked up again when the lexicon has grown."""
         if self._known_to is not lexicon or self._n_known != len(lexicon._names):
             self._known_to, self._n_known, self._columns = lexicon, len(lexicon), lexicon.find(self.terms)
-            self._newest = filter_kernels().newest_columns(self.indptr, self.indices, self._columns)
+            self._newest = filter_scores.newest_columns(self.indptr, self.indices, self._columns)
         return self._columns
 
-    def has_columns_from(self, first: int, lexicon: Lexicon, i: int) -> bool:
+    def has_columns_from(self, first: int, lexicon: FilterLexicon, i: int) -> bool:
         """Whether a word of one document has a column from ``first`` on."""
         self.columns(lexicon)
         return bool(self._newest[i] >= first)
 
-    def join(self, terms: IntArray, counts: IntArray, lexicon: Lexicon) -> list[str]:
+    def join(self, terms: IntArray, counts: IntArray, lexicon: FilterLexicon) -> list[str]:
         """These terms are the next to join the lexicon: their columns are known without looking them up.
 
         They are sorted in place, with their counts; returns their names.
         """
-        kernels = filter_kernels()
         if self._holders is None:
-            self._holders = kernels.holders(self.indptr, self.indices, self.terms.n_strings)
+            self._holders = filter_scores.holders(self.indptr, self.indices, self.terms.n_strings)
         text, cuts = self.terms
         starts, documents = self._holders
-        kernels.join_terms(terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest)
+        filter_scores.join_terms(
+            terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest
+        )
         self._n_known = len(lexicon) + len(terms)
         return self.names(terms)
 
@@ -152,14 +145,14 @@ _IDF: Mapping[str, Callable[[int, int], float]] = {
 _LARGEST_TABLE = 1 << 16  # occurrences of a word in a document up to which all weights are in one table
 
 
-class Columns(NamedTuple):
+class DocumentCounts(NamedTuple):
     """One document by columns, ascending, and counts: how a filter keeps a document."""
 
     columns: IntArray
     counts: IntArray
 
 
-class Rows(NamedTuple):
+class WeighedRows(NamedTuple):
     """Weighed documents as CSR arrays over the columns of a lexicon, columns ascending."""
 
     indptr: IntArray
@@ -170,13 +163,13 @@ class Rows(NamedTuple):
     def n_docs(self) -> int:
         return len(self.indptr) - 1
 
-    def one(self, i: int) -> Rows:
+    def one(self, i: int) -> WeighedRows:
         """One document as rows of its own."""
         begin, end = self.indptr[i], self.indptr[i + 1]
-        return Rows(np.array([0, end - begin]), self.indices[begin:end], self.data[begin:end])
+        return WeighedRows(np.array([0, end - begin]), self.indices[begin:end], self.data[begin:end])
 
 
-class Lexicon:
+class FilterLexicon:
     """Columns of words and their idf, append-only.
 
     Parameters
@@ -263,29 +256,29 @@ class Lexicon:
             self._index.add(pack(self._names[self._n_indexed :]))
             self._n_indexed = len(self._names)
 
-    def keep(self, bag: Bag) -> Columns:
+    def keep(self, bag: Bag) -> DocumentCounts:
         """A document by columns; all its words have one afterwards."""
         columns = self.add(bag.words)
         order = np.argsort(columns)
-        return Columns(columns[order], np.array(bag.counts, dtype=np.int64)[order])
+        return DocumentCounts(columns[order], np.array(bag.counts, dtype=np.int64)[order])
 
-    def keep_from(self, bags: Bags, i: int) -> Columns:
+    def keep_from(self, bags: Bags, i: int) -> DocumentCounts:
         """One document of counted ones, as :meth:`keep` would keep its bag; strings are made of new words alone."""
         column_of, begin, end = bags.columns(self), int(bags.indptr[i]), int(bags.indptr[i + 1])
-        kept = Columns(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
-        n_new = filter_kernels().keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+        kept = DocumentCounts(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
+        n_new = filter_scores.keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
         if n_new:
             new, first = kept.columns[-n_new:], len(self)
             self._append(bags.join(new, kept.counts[-n_new:], self))
             new[:] = np.arange(first, first + n_new)
         return kept
 
-    def weigh(self, bags: Bags, start: int, stop: int) -> Rows:
+    def weigh(self, bags: Bags, start: int, stop: int) -> WeighedRows:
         """The documents from ``start`` to ``stop``, as far as their words have columns."""
         counts, weights = self._places(bags.counts, bags.most)
         return self._weighed(bags.indptr, bags.indices, counts, start, stop, bags.columns(self), weights)
 
-    def weigh_kept(self, documents: Sequence[Columns]) -> Rows:
+    def weigh_kept(self, documents: Sequence[DocumentCounts]) -> WeighedRows:
         """Documents that are kept by columns."""
         indptr = np.cumsum([0, *(len(document.columns) for document in documents)], dtype=np.int64)
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *(document.columns for document in documents)])
@@ -303,14 +296,14 @@ class Lexicon:
         stop: int,
         column_of: IntArray,
         term_weights: FloatArray,
-    ) -> Rows:
+    ) -> WeighedRows:
         """Weights of words; those of weight 0 are left out.
 
         Nothing here depends on where in an array a number stands, as vectorised logarithms may: the same document has
         the same bits whatever it is weighed with.
         """
         counted = indptr, terms, counts, start, stop, column_of
-        return Rows(*filter_kernels().weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
+        return WeighedRows(*filter_scores.weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
 
     def _places(self, counts: AnyArray, most: int) -> tuple[AnyArray, FloatArray]:
         """Where the weight of each count stands in a table, and the table.
@@ -339,7 +332,7 @@ def check_text_options(text: TextOptions) -> None:
     _vectorizer(text, ["word"])
 
 
-def vectorizer_of(text: TextOptions, lexicon: Lexicon) -> TextVectorizer:
+def vectorizer_of(text: TextOptions, lexicon: FilterLexicon) -> TextVectorizer:
     """What counts the words of a lexicon as a filter counts them."""
     return _vectorizer(text, lexicon.names(np.arange(len(lexicon))))
 
@@ -358,15 +351,15 @@ def _vectorizer(text: TextOptions, vocabulary: list[str]) -> TextVectorizer:
     return vectorizer
 
 
-class KeptDocuments(Sequence[Columns]):
+class KeptDocuments(Sequence[DocumentCounts]):
     """Documents by columns and counts, to which others are only ever added.
 
-    >>> kept = KeptDocuments([Columns(np.array([2, 5]), np.array([1, 3]))])
+    >>> kept = KeptDocuments([DocumentCounts(np.array([2, 5]), np.array([1, 3]))])
     >>> len(kept), kept[0].columns.tolist(), kept[0].counts.tolist()
     (1, [2, 5], [1, 3])
     """
 
-    def __init__(self, documents: Iterable[Columns] = ()) -> None:
+    def __init__(self, documents: Iterable[DocumentCounts] = ()) -> None:
         self._n = 0
         self._indptr = np.zeros(16, dtype=np.int64)
         self._columns = self._counts = np.zeros(0, dtype=np.int32)
@@ -379,9 +372,9 @@ class KeptDocuments(Sequence[Columns]):
     def __getitem__(self, i: Any) -> Any:
         number = range(self._n)[i]
         begin, end = self._indptr[number], self._indptr[number + 1]
-        return Columns(self._columns[begin:end].astype(np.int64), self._counts[begin:end].astype(np.int64))
+        return DocumentCounts(self._columns[begin:end].astype(np.int64), self._counts[begin:end].astype(np.int64))
 
-    def append(self, document: Columns) -> None:
+    def append(self, document: DocumentCounts) -> None:
         """Keep one more."""
         begin = int(self._indptr[self._n])
         end = begin + len(document.columns)

@@ -14,19 +14,18 @@ from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.text.hashing import HashingTextVectorizer
-    from textbayes.text.language import Language, detect_language
-    from textbayes.text.languages import load_stop_words
+    from textbayes.text.languages import Language, detect_language, load_stop_words
     from textbayes.text.tokenize import SlowTokenPatternWarning
     from textbayes.text.vectorize import TextVectorizer
     from textbayes.text.weight import TermWeighting
 
 _PUBLIC = {
     "HashingTextVectorizer": "textbayes.text.hashing",
-    "Language": "textbayes.text.language",
+    "Language": "textbayes.text.languages",
     "SlowTokenPatternWarning": "textbayes.text.tokenize",
     "TermWeighting": "textbayes.text.weight",
     "TextVectorizer": "textbayes.text.vectorize",
-    "detect_language": "textbayes.text.language",
+    "detect_language": "textbayes.text.languages",
     "load_stop_words": "textbayes.text.languages",
 }
 

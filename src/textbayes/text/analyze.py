@@ -21,8 +21,16 @@ from textbayes.core.validation import check_choice
 from textbayes.text.batches import batches, in_order
 from textbayes.text.languages import check_stemmer, stem
 from textbayes.text.packed import Packed, StringIndex, code_points, join, pack, take, unpack
-from textbayes.text.tokenize import DEFAULT_PATTERN, PATTERN_NAMES, Tokens, parse_pattern, tidied, tokenize
-from textbayes.text.unspaced import Runs, split_unspaced
+from textbayes.text.tokenize import (
+    DEFAULT_PATTERN,
+    PATTERN_NAMES,
+    Runs,
+    Tokens,
+    parse_pattern,
+    split_unspaced,
+    tidied,
+    tokenize,
+)
 
 _LAST_SPACE = 0x3000  # the greatest code point that is white space
 

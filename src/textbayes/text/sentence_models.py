@@ -47,10 +47,10 @@ def is_installed() -> bool:
 
 def automatic_model() -> str | None:
     """The model that "auto" stands for: what the environment says, else the packaged one; None where there is none."""
-    told = os.environ.get(VARIABLE) or "auto"
-    if told == "auto":
+    named = os.environ.get(VARIABLE) or "auto"
+    if named == "auto":
         return PACKAGED if is_installed() and _packaged() is not None else None
-    return None if told == "off" else told
+    return None if named == "off" else named
 
 
 def name_of(given: str | Path) -> str:
@@ -74,9 +74,9 @@ def find_model(given: str | Path) -> SentenceModel:
         if packaged is None:
             raise MissingExtraError(PACKAGED, "embeddings", "reading texts as sentence vectors")
         return SentenceModel(PACKAGED, packaged, fingerprint(packaged))
-    folder, told = _folder(given), _told_folder()
-    if folder is None and told is not None and name_of(told) == given:  # as a model that was loaded names it
-        folder = told
+    folder, named = _folder(given), _named_folder()
+    if folder is None and named is not None and name_of(named) == given:  # as a model that was loaded names it
+        folder = named
     if folder is not None:
         return SentenceModel(name_of(folder), folder, fingerprint(folder))
     found = _from_hub(str(given), fetch=True)
@@ -169,12 +169,12 @@ def load_encoder(folder: Path) -> Encoder:
     def encode(texts: Sequence[str]) -> FloatArray:
         # Half of a surrogate pair is no character to a tokenizer.
         read = [text[:longest].encode("utf-8", "replace").decode() for text in texts]
-        told = np.asarray(
+        rows = np.asarray(
             network.encode(read, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True),
             dtype=np.float64,
         )
-        told[[not text.strip() for text in read]] = 0.0  # a vector like any other, of nothing
-        return told
+        rows[[not text.strip() for text in read]] = 0.0  # a vector like any other, of nothing
+        return rows
 
     return encode
 
@@ -192,15 +192,15 @@ def _folder(given: str | Path) -> Path | None:
     return Path(path) if os.path.isdir(path) else None
 
 
-def _told_folder() -> Path | None:
+def _named_folder() -> Path | None:
     """The folder that the environment names, if it names one."""
-    told = os.environ.get(VARIABLE) or "auto"
-    return None if told in ("auto", "off") else _folder(told)
+    named = os.environ.get(VARIABLE) or "auto"
+    return None if named in ("auto", "off") else _folder(named)
 
 
 def _places(name: str) -> Iterator[Path]:
     """Folders in which a model that a file names may lie: none of them is named by the file alone."""
-    for folder in (_packaged(), _told_folder()):
+    for folder in (_packaged(), _named_folder()):
         if folder is not None:
             yield folder
     if name != PACKAGED and _HUB_NAME.fullmatch(name):
@@ -226,9 +226,9 @@ def _from_hub(name: str, fetch: bool) -> Path:
         ) from error
 
 
-def check_width(found: int, told: int) -> None:
+def check_width(found: int, expected: int) -> None:
     """Refuse vectors of another length than a model file says."""
-    if found != told:
+    if found != expected:
         raise ModelFileError(
-            f"the sentence model gives vectors of {found} numbers, the model reads {told}; was the file altered?"
+            f"the sentence model gives vectors of {found} numbers, the model reads {expected}; was the file altered?"
         )

@@ -15,8 +15,7 @@ from textbayes.text.batches import head
 from textbayes.text.languages import stem
 from textbayes.text.packed import checked, pack, unpack
 from textbayes.text.sentences import MEANING, SentenceVectorizer
-from textbayes.text.tokenize import PATTERN_NAMES, token_expression, tokenize
-from textbayes.text.unspaced import Script, blank, find_unspaced
+from textbayes.text.tokenize import PATTERN_NAMES, Script, blank, find_unspaced, token_expression, tokenize
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.views import TextViews
 
@@ -24,7 +23,7 @@ Forms = Mapping[str, str]
 _TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
 
 
-class Token(NamedTuple):
+class PageWord(NamedTuple):
     """A word on the page, text[begin:end], and the term it is to the model; None for a stop word.
 
     Where words are not spaced, it is one character of that script.
@@ -88,12 +87,12 @@ def word_columns(vectorizer: Any, n_features: int) -> BoolArray:
     return np.repeat([not one.is_vector for one in read], widths)
 
 
-def find_tokens(text: str, vectorizer: Any) -> list[Token]:
+def find_tokens(text: str, vectorizer: Any) -> list[PageWord]:
     """The tokens of a text with their places, as the fitted vectorizer reads them; none where it reads no words.
 
     >>> vectorizer = TextVectorizer(stop_words=["the"], stemmer="porter").fit(["the banks rise"])
     >>> find_tokens("The banks", vectorizer)
-    [Token(begin=0, end=3, term=None, script=None), Token(begin=4, end=9, term='bank', script=None)]
+    [PageWord(begin=0, end=3, term=None, script=None), PageWord(begin=4, end=9, term='bank', script=None)]
     """
     if vectorizer.analyzer in ("char", "char_wb"):
         return []
@@ -115,7 +114,7 @@ def find_tokens(text: str, vectorizer: Any) -> list[Token]:
         # A few letters become two in lower case (İ): places in what was read are not places in the text.
         origin = list(chain.from_iterable([i] * len(letter.lower()) for i, letter in enumerate(text)))
         spans = [(origin[begin], origin[end - 1] + 1) for begin, end in spans]
-    return sorted(Token(*span, term, script) for span, term, script in zip(spans, terms, scripts, strict=True))
+    return sorted(PageWord(*span, term, script) for span, term, script in zip(spans, terms, scripts, strict=True))
 
 
 def common_forms(texts: Sequence[str], vectorizer: Any) -> dict[str, str]:

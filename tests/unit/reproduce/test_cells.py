@@ -6,13 +6,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from textbayes.reproduce import papers
-from textbayes.reproduce.flexlink import published as flexlink
-from textbayes.reproduce.gibbs import published as gibbs
-from textbayes.reproduce.online import published as filtering
+from textbayes.reproduce.results import published_figures
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "docs"))
 
@@ -36,12 +33,12 @@ def test_every_cell_has_a_status_and_a_reason():
 
 def test_there_are_as_many_cells_as_were_typed_in():
     n = Counter((cell.paper, cell.table) for cell in FOUND)
-    for number, rows in flexlink.PRINTED.items():
-        typed = [value for row in rows for value in row if value is not None]
-        assert n["flexlink", number] == len(typed)
-    for number, rows in gibbs.PRINTED.items():
-        assert n["gibbs", number.removeprefix("table ")] == np.size(rows)
-    assert n["online", "4"] == sum(map(len, filtering.TABLE_4.values()))
+    for paper in ("flexlink", "gibbs"):
+        for name, rows in published_figures(paper).items():
+            if name.startswith("table "):
+                typed = [value for row in rows for value in row if value is not None]
+                assert n[paper, name.removeprefix("table ")] == len(typed)
+    assert n["online", "4"] == sum(map(len, published_figures("online")["table 4"].values()))
     assert n["online", "3, s-test"] == n["online", "3, S-test"] == 90
 
 

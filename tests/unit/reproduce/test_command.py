@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from textbayes.cli.reproduce import reproduce
 from textbayes.core.errors import CorpusNotFoundError, InputError, NotSupportedError
-from textbayes.reproduce import Experiment, Figure, Run, Table, papers
+from textbayes.reproduce import Experiment, Figure, PaperRun, Table, papers
 
 # Click keeps the option of help that a command first had: tables of help in other tests have -h.
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -28,12 +28,12 @@ class Fake:
         exhibits = {"table 1": self.table, "table 2": self.table, "figure 1": self.figure}
         self.paper = Experiment("fake", "A fake paper", "Nobody (1999)", needs, lambda: exhibits, (7, 2))
 
-    def table(self, run: Run) -> Table:
+    def table(self, run: PaperRun) -> Table:
         self.asked.append((run.number, run.quick))
         run.progress(run.number, 1, 1)
         return Table("1", "One", ("a",), ("x", "y"), ((1.0, 2.0),), ((1.5, None),), 1)
 
-    def figure(self, run: Run) -> Figure:
+    def figure(self, run: PaperRun) -> Figure:
         self.asked.append((run.number, run.quick))
         if self.fail:
             raise KeyboardInterrupt

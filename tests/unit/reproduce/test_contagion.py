@@ -13,7 +13,7 @@ from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import load_corpus
 from textbayes.models.counts import BayesCountClassifier
 from textbayes.reproduce import papers
-from textbayes.reproduce.contagion import published, systems, tables
+from textbayes.reproduce.contagion import systems, tables
 from textbayes.reproduce.contagion.systems import ClassDocuments, CrossValidation, FoldErrors
 
 SYSTEMS = ("naive Bayes, counts", "naive Bayes, TF-IDF", "Poisson", "Neg-Bin", "Dir-Pois", "Bernoulli")
@@ -97,8 +97,8 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
     results = list(papers.get("contagion").run(wanted, True, lambda what, done, total: seen.append((done, total))))
     assert [result.number for result in results] == ["2", "2a", "3"]
     second, other, third = results
-    assert second.columns == (*published.MODELS, "Bernoulli")
-    assert second.published[:3] == tuple((*published.TABLE_2[name], None, None) for name in second.rows[:3])
+    assert second.columns == (*tables.PUBLISHED["models"], "Bernoulli")
+    assert second.published[:3] == tuple((*tables.PUBLISHED["table 2"][name], None, None) for name in second.rows[:3])
     assert second.ours[3] == (None,) * 5  # not public
     assert all(0.0 <= value <= 100.0 for row in second.ours[:3] for value in row)
     assert not other.compared
@@ -159,7 +159,7 @@ def test_rates_stand_in_the_order_of_the_columns():
     shares = dict(zip(SYSTEMS, (0.30, 0.10, 0.20, 0.40, 0.50, 0.60), strict=True))
     wrong = {name: np.arange(100) < 100 * share for name, share in shares.items()}
     found = tables.error_rates(FoldErrors(wrong, {}))
-    assert published.MODELS == ("Naive Bayes", "Poisson", "Neg-Bin", "Dir-Pois")
+    assert tables.PUBLISHED["models"] == ("Naive Bayes", "Poisson", "Neg-Bin", "Dir-Pois")
     assert found == pytest.approx((10.0, 20.0, 40.0, 50.0, 60.0)), "naive Bayes is the better of its two"
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from textbayes.core.errors import InputError
-from textbayes.reproduce import Experiment, Figure, Run, Systems, Table
+from textbayes.reproduce import Experiment, Figure, PaperRun, Systems, Table
 from textbayes.reproduce.experiment import best_setting, run_units
 
 
@@ -38,7 +38,7 @@ def test_parts_come_in_the_order_of_the_units_whatever_is_done_first():
 
 def test_a_system_is_run_once_and_progress_counts_only_what_is_run():
     powers, seen = Powers([1, 2, 3]), []
-    run = Run(progress=lambda *step: seen.append(step))
+    run = PaperRun(progress=lambda *step: seen.append(step))
     run.number = "table 1"
     first = run.outcomes(powers, [2, 3, 2], ", units")
     assert seen == [("table 1, units", done, 6) for done in range(1, 7)]
@@ -73,12 +73,12 @@ def test_the_first_of_equally_good_settings_is_taken():
 
 def test_data_are_read_once_in_a_run_and_anew_in_the_next():
     made, seen = [], []
-    run = Run(progress=lambda *step: seen.append(step))
+    run = PaperRun(progress=lambda *step: seen.append(step))
     for _ in range(2):
         assert run.load("corpus", lambda: made.append(1) or "data") == "data"
     assert made == [1]
     assert seen == [("reading corpus", 0, 1), ("reading corpus", 1, 1)]
-    Run().load("corpus", lambda: made.append(2))
+    PaperRun().load("corpus", lambda: made.append(2))
     assert made == [1, 2]
 
 
@@ -89,11 +89,11 @@ def table(number: str) -> Table:
 def test_exhibits_are_made_in_the_paper_s_order_and_given_away_one_by_one():
     made = []
 
-    def one(run: Run) -> Table:
+    def one(run: PaperRun) -> Table:
         made.append(run.number)
         return table("1")
 
-    def several(run: Run):
+    def several(run: PaperRun):
         made.append(run.number)
         yield table("2, first")
         yield table("2, second")

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from textbayes.links import make_link
-from textbayes.reproduce.flexlink import published, simulated, systems
+from textbayes.reproduce.flexlink import simulated, systems
 from textbayes.reproduce.flexlink.walk import derived_rate, printed_em, walk
 
 
@@ -44,7 +44,7 @@ def test_a_tighter_stop_runs_on_from_the_looser_one():
 def documents() -> systems.TopicDocuments:
     """120 documents of ten overlapping categories, each with a word of its own, and six words of none."""
     rng = np.random.default_rng(1)
-    Y = rng.random((120, len(published.TOPICS))) < 0.25
+    Y = rng.random((120, len(systems.TOPICS))) < 0.25
     counts = rng.poisson(0.2, (120, 16))
     counts[:, : Y.shape[1]] += rng.poisson(3.0, Y.shape) * Y
     return systems.TopicDocuments(sparse.csr_matrix(counts, dtype=np.float64), Y)
@@ -71,7 +71,7 @@ def test_decisions_are_those_of_em_at_the_points_chosen(documents):
 
 def test_em_runs_on_with_parameters_held(documents):
     """With the same stop decisions are the same; the later it is, the more of them are those of the mode."""
-    splits, points = systems.Splits(documents, 1, GRID), [systems.Point(30.0, 0.1, 1.0)] * len(published.TOPICS)
+    splits, points = systems.Splits(documents, 1, GRID), [systems.Point(30.0, 0.1, 1.0)] * len(systems.TOPICS)
     decided = [
         splits.decide(splits.splits[1], {"Probit": points}, reading)["Probit"]
         for reading in (

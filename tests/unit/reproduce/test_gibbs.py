@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from textbayes.core.errors import InputError
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce import papers
-from textbayes.reproduce.gibbs import published, sampling, svm, systems, tables
+from textbayes.reproduce.gibbs import sampling, svm, systems, tables
 from textbayes.reproduce.results import Figure, Table
 
 pytest.importorskip("polyagamma", reason="our own model, beside the paper's, has the logit link")
@@ -74,7 +74,7 @@ def test_words_are_those_of_the_largest_welch_statistic(documents):
 @pytest.mark.parametrize("theta", [0.3, 2.0, 7.0])
 def test_the_prior_is_the_papers_mixture(theta):
     # θ | η ~ N(0, η), η ~ Exp(λ/2), integrated over η.
-    rate = published.LAMBDA / 2.0
+    rate = sampling.LAMBDA / 2.0
     density, _ = integrate.quad(lambda eta: stats.norm.pdf(theta, 0, eta**0.5) * rate * np.exp(-rate * eta), 0, np.inf)
     scale = float(np.ravel(sampling.PAPER.prior.scale)[0])
     assert density == pytest.approx(stats.laplace.pdf(theta, scale=scale), rel=1e-6)
@@ -257,7 +257,7 @@ def test_tables_1_and_2_hold_means_and_standard_errors_beside_the_published(part
     np.testing.assert_allclose(table.ours[place][:10], values.mean(axis=0))
     np.testing.assert_allclose(table.ours[place + 1][:10], stats.sem(values, axis=0))
     assert table.ours[place + 1][10] == pytest.approx(stats.sem(values.mean(axis=1)))
-    assert table.published[place][:10] == published.PRINTED[f"table {part + 1}"][1]
+    assert table.published[place][:10] == tables.published_figures("gibbs")[f"table {part + 1}"][1]
     assert table.published[place + 1] == (None,) * 11
 
 

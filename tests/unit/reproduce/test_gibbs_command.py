@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from textbayes.cli.reproduce import reproduce
-from textbayes.reproduce import Experiment, Run, Table, papers
+from textbayes.reproduce import Experiment, PaperRun, Table, papers
 
 # Click keeps the option of help that a command first had: tables of help in other tests have -h.
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -18,7 +18,7 @@ def asked(monkeypatch) -> list[int | None]:
     papers.names()
     draws: list[int | None] = []
 
-    def table(run: Run) -> Table:
+    def table(run: PaperRun) -> Table:
         draws.append(run.draws)
         return Table("1", "One", ("a",), ("x",), ((1.0,),), ((1.5,),), 1)
 

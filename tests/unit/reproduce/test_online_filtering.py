@@ -13,7 +13,7 @@ from textbayes.data import corpus_path, load_corpus
 from textbayes.data.corpora.ohsumed import is_complete, load_statements
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce import papers
-from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.online import filtering_tables as filtering_tables
 from textbayes.reproduce.online.filtering_systems import (
     STATEMENTS,
@@ -27,7 +27,7 @@ from textbayes.reproduce.online.filtering_systems import (
     ohsumed,
     table_of,
 )
-from textbayes.reproduce.online.published import ROWS, TABLE_4, TABLE_5
+from textbayes.reproduce.online.filtering_tables import PUBLISHED, ROWS
 from textbayes.reproduce.results import Figure, Table
 from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
 
@@ -96,7 +96,7 @@ def test_a_course_is_that_of_simulate(collection):
 def test_tables_and_figure(outcome, collection, monkeypatch):
     simulation = FilteringSimulation(collection)
     simulation._outcomes[SYSTEMS] = outcome
-    run = Run()
+    run = PaperRun()
     run.load("arXiv", lambda: simulation)
     four, five, two = (filtering_tables.FILTERING[number](run) for number in ("table 4a", "table 5a", "figure 2a"))
     assert isinstance(four, Table)
@@ -119,19 +119,19 @@ def test_tables_and_figure(outcome, collection, monkeypatch):
     assert (published.name, fifth.name) == ("Table 4", "Table 5")
     assert published.compared
     assert all(value is None for row in published.ours for value in row)
-    assert dict(zip(published.columns, zip(*published.published, strict=True), strict=True)) == TABLE_4
-    assert fifth.published[0] == (*TABLE_5["Pptron+ig"][0], *TABLE_5["Pptron+rnd"][0])
+    assert dict(zip(published.columns, zip(*published.published, strict=True), strict=True)) == PUBLISHED["table 4"]
+    assert fifth.published[0] == (*PUBLISHED["table 5"]["Pptron+ig"][0], *PUBLISHED["table 5"]["Pptron+rnd"][0])
 
 
 def test_published_tables_are_sound():
-    for name, column in TABLE_4.items():
+    for name, column in PUBLISHED["table 4"].items():
         assert len(column) == len(ROWS)
         retrieved, relevant, *_ = column
         assert abs((3 * relevant - retrieved) / 63 - column[5]) < 6e-4, f"{name}: the mean utility over 63 topics"
-    for name, (proper, queried, total) in TABLE_5.items():
+    for name, (proper, queried, total) in PUBLISHED["table 5"].items():
         np.testing.assert_array_equal(np.add(proper, queried), total)
-        assert total[0] == TABLE_4[name][1]
-        assert total[2] == TABLE_4[name][0]
+        assert total[0] == PUBLISHED["table 4"][name][1]
+        assert total[2] == PUBLISHED["table 4"][name][0]
 
 
 def test_the_ratio_and_its_interval(collection):
@@ -146,7 +146,7 @@ def test_the_ratio_and_its_interval(collection):
 
 
 def test_the_order_of_utilities():
-    published = {name: column[5] for name, column in TABLE_4.items()}
+    published = {name: column[5] for name, column in PUBLISHED["table 4"].items()}
     assert filtering_tables.keeps_order(published)
     assert filtering_tables.keeps_order({**published, "Pptron+ig": 30.0})
     assert not filtering_tables.keeps_order({**published, "Pptron+rnd": 15.5})

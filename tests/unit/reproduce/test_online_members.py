@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 from textbayes.core.types import Document
 from textbayes.data import Corpus
-from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.beyond import line_of_rarity, margin_is_better, seen_on_both_sides, table_2b
 from textbayes.reproduce.online.filtering_systems import (
@@ -81,7 +81,7 @@ def test_table_2b_mixes_the_decisions_of_both_members(monkeypatch):
     topics, earlier = TopicSystems(made_up(1)), made_up(2)
     earlier = earlier._replace(Y_test=earlier.Y_test & (np.arange(5) < 4))  # nothing is held out of the rarest topic
     monkeypatch.setattr(systems, "held_out", lambda: earlier)
-    table = table_2b(Run(), topics)
+    table = table_2b(PaperRun(), topics)
     full, part = topics.collection, TopicSystems(earlier.of_topics(np.arange(4)))
 
     def decide(systems, name):
@@ -185,7 +185,7 @@ def test_the_machine_is_fitted_to_all_documents_seen(stream):
 
 
 def test_table_4c(stream):
-    table = table_4c(Run(), FilteringSimulation(stream, FilterSettings()))
+    table = table_4c(PaperRun(), FilteringSimulation(stream, FilterSettings()))
     assert table.rows == (NOT_JUDGED, "Pptron", "Pptron+rel", MACHINE)
     for row in table.ours:
         assert list(row[:4]) == sorted(row[:4]), "of more documents more are relevant"

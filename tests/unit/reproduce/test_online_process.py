@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from textbayes.models.online import PAPER_PROBIT, RBF, GaussianProcess
-from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.online.beyond import inverse_error, largest_topics, table_7a, table_7b
 from textbayes.reproduce.online.systems import TopicCollection
 
@@ -30,7 +30,7 @@ def test_the_topics_with_most_documents_are_kept():
 
 
 def test_passes_by_kernel():
-    table = table_7a(Run(quick=True), collection())
+    table = table_7a(PaperRun(quick=True), collection())
     assert [row.partition(",")[0] for row in table.rows] == ["GP-1", "GP-1", "GP-2", "GP-2", "GP-R1", "GP-R1"]
     assert table.rows[0] == "GP-1, 1 pass"
     for row in table.ours:
@@ -54,7 +54,7 @@ def test_the_error_of_an_inverse_is_found():
 
 @pytest.mark.equation("online", "A.3")
 def test_jitter_makes_the_matrices_well_conditioned():
-    table = table_7b(Run(quick=True), collection())
+    table = table_7b(PaperRun(quick=True), collection())
     of_row = dict(zip(table.rows, table.ours, strict=True))
     assert len(of_row) == 3 * 2 * 2
     for kernel in ("GP-1", "GP-2", "GP-R1"):

@@ -16,6 +16,7 @@ from references.gaussian_process import ReferenceGP
 from references.online import learn_document
 from textbayes.data import Corpus
 from textbayes.models.online import PAPER_PROBIT
+from textbayes.reproduce.experiment import TextRules
 from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.systems import (
     LIKELIHOODS,
@@ -29,7 +30,6 @@ from textbayes.reproduce.online.systems import (
     svm_light_cost,
     system_named,
 )
-from textbayes.reproduce.texts import TextRules
 
 _KERNELS = {
     "1": lambda A, B: A @ B.T + 1.0,

@@ -9,11 +9,18 @@ from scipy.stats import norm
 from sklearn.metrics import f1_score
 
 from textbayes.reproduce import papers
-from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online import published, tables
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.online import systems as online_corpora
-from textbayes.reproduce.online.published import BAYESIAN, SVMS, SYSTEMS
-from textbayes.reproduce.online.systems import TopicCollection, TopicProbabilities, TopicSystems, system_named
+from textbayes.reproduce.online import tables
+from textbayes.reproduce.online.systems import (
+    BAYESIAN,
+    SVMS,
+    SYSTEMS,
+    TopicCollection,
+    TopicProbabilities,
+    TopicSystems,
+    system_named,
+)
 from textbayes.reproduce.online.tables import Sign
 from textbayes.reproduce.render import table_markdown
 from textbayes.stream import paper_threshold
@@ -34,9 +41,9 @@ def topics() -> TopicSystems:
     return TopicSystems(make_collection())
 
 
-def run_on(topics: TopicSystems, quick: bool = False) -> Run:
+def run_on(topics: TopicSystems, quick: bool = False) -> PaperRun:
     """A run whose Reuters-21578 is the made-up collection."""
-    run = Run(quick=quick)
+    run = PaperRun(quick=quick)
     run.load("Reuters-21578", lambda: topics)
     return run
 
@@ -53,7 +60,7 @@ def test_table_2_has_published_and_own_averages_in_the_same_cells(topics):
     assert table.published[SYSTEMS.index("GP-2")] == (85.58, 47.90, 86.60, 52.19, 86.77, 55.04)
     for system, row in zip(table.rows, table.published, strict=True):
         assert [pair for pair in zip(row[::2], row[1::2], strict=True) if pair[0]] == list(
-            filter(None, published.F1[system])
+            tables.PUBLISHED["table 2"][system]
         )
     for i, system in enumerate(SYSTEMS):
         outcome = outcome_of(topics, system)
@@ -103,8 +110,8 @@ def test_table_3_holds_the_sign_tests_of_maxf1_decisions(topics):
             if wins + losses > 12:
                 assert f"{micro.ours[i][j]:.0f}" == one_sided(wins, losses)
                 checked += 1
-            assert f"{micro.published[i][j]:.0f}" == published.sign_test_symbols()[first, second][0]
-            assert f"{macro.published[i][j]:.0f}" == published.sign_test_symbols()[first, second][1]
+            assert f"{micro.published[i][j]:.0f}" == tables.sign_test_symbols()[first, second][0]
+            assert f"{macro.published[i][j]:.0f}" == tables.sign_test_symbols()[first, second][1]
             assert macro.ours[i][j] == -macro.ours[j][i]
     assert checked > 10
     same = sum(micro.ours[i][j] == micro.published[i][j] for i in range(10) for j in range(i))
@@ -119,7 +126,7 @@ def test_signs_are_printed_as_symbols_and_counted_in_steps(topics):
     assert "| a | **≫ / ~ (−2)** | ~ / ~ (+0) |" in table_markdown(table)
 
 
-def _evidence(run: Run, likelihood: str) -> dict[str, float]:
+def _evidence(run: PaperRun, likelihood: str) -> dict[str, float]:
     """Σ ln p(y) over the documents of a part, mean over topics."""
     topics = run.load("Reuters-21578", lambda: None)
     outcome, collection = outcome_of(topics, likelihood), topics.collection
@@ -135,8 +142,8 @@ def test_tables_6_and_7_share_the_perceptron_of_table_2():
     assert seven.rows == ("1 pass", "2 passes", "3 passes", "4 passes", "5 passes")
     assert six.ours[1][:2] == seven.ours[2][:2] == perceptron
     assert six.ours[1] == seven.ours[2]
-    assert [row[:3] for row in six.published] == list(published.LIKELIHOODS.values())
-    assert [row[:3] for row in seven.published] == list(published.PASSES.values())
+    assert [row[:3] for row in six.published] == list(tables.PUBLISHED["table 6"].values())
+    assert [row[:3] for row in seven.published] == list(tables.PUBLISHED["table 7"].values())
     probit = _evidence(run, "Probit")
     assert six.ours[1][2:] == (pytest.approx(probit["test"]), pytest.approx(probit["train"]))
     assert six.published[1] == seven.published[2] == (86.69, 52.16, -34.32, None)
@@ -155,7 +162,7 @@ def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
         return make_collection(n_docs=60, seed=len(seen))
 
     monkeypatch.setattr(online_corpora, "r90", make)
-    table = tables.table_2a(Run())
+    table = tables.table_2a(PaperRun())
     assert seen == list(tables.CHOICES.values())
     assert table.rows == tuple(tables.CHOICES)
     assert table.published[0] == (85.12, 45.23, 86.69, 52.16, 86.44, 53.08, -34.32, 85.94, 53.00, -368.8)
@@ -164,7 +171,7 @@ def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
     two, six = tables.table_2(run), tables.table_6(run)
     row = (*two.ours[SYSTEMS.index("Perceptron")], six.ours[1][2], *six.ours[2][:3])
     assert table.ours[0] == pytest.approx(row, rel=1e-12)
-    assert tables.table_2a(Run(quick=True)).rows == tuple(tables.CHOICES)[:2]
+    assert tables.table_2a(PaperRun(quick=True)).rows == tuple(tables.CHOICES)[:2]
 
 
 def test_what_is_wanted_comes_in_order_with_progress(monkeypatch):

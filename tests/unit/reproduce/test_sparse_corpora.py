@@ -5,10 +5,9 @@ import pytest
 from scipy import sparse
 
 from textbayes.data import Corpus
+from textbayes.reproduce.experiment import TextRules
 from textbayes.reproduce.sparse import systems
-from textbayes.reproduce.sparse.published import TOPICS
-from textbayes.reproduce.sparse.systems import counts_of_weights, reuters
-from textbayes.reproduce.texts import TextRules
+from textbayes.reproduce.sparse.systems import TOPICS, counts_of_weights, reuters
 
 
 def zipf_counts(n_docs: int, n_words: int, seed: int) -> sparse.csr_matrix:

@@ -9,7 +9,7 @@ from textbayes.inference.em import Em
 from textbayes.inference.starts import least_squares_start
 from textbayes.links import make_link
 from textbayes.priors import make_prior
-from textbayes.reproduce.sparse.stopping import ZEROS, StoppingRule, follow_em, make_start
+from textbayes.reproduce.sparse.stopping import ZEROS, EmEnding, follow_em, make_start
 from textbayes.reproduce.sparse.systems import EmStop, fit, parameters, size
 
 
@@ -67,7 +67,7 @@ def test_em_goes_the_way_of_the_printed_equations(gamma):
 def test_em_ends_at_the_first_change_within_the_tolerance():
     problem, stop = make_problem(), EmStop(tol=1e-2)
     course = follow_em(problem, least_squares_start(problem), 1e-4, 500)
-    place = StoppingRule(stop.tol).place(course.change)
+    place = EmEnding(stop.tol).place(course.change)
     assert course.change[place] <= stop.tol < course.change[:place].min()
     posterior = fit(problem, stop)
     assert posterior.info.n_iter[0] == place + 1
@@ -126,7 +126,7 @@ def test_every_start_has_no_weight_at_zero(start):
 
 def test_rules_by_steps_and_by_change():
     change = np.array([0.5, 0.2, 0.05, 0.06, 0.01])
-    assert [StoppingRule(tol).place(change) for tol in (0.2, 0.06, 0.01, 0.001)] == [1, 2, 4, 4]
-    assert [StoppingRule(steps=n).place(change) for n in (1, 3, 9)] == [0, 2, 4]
-    assert str(StoppingRule(0.01)) == "change ≤ 0.01"
-    assert str(StoppingRule(steps=30)) == "30 steps"
+    assert [EmEnding(tol).place(change) for tol in (0.2, 0.06, 0.01, 0.001)] == [1, 2, 4, 4]
+    assert [EmEnding(steps=n).place(change) for n in (1, 3, 9)] == [0, 2, 4]
+    assert str(EmEnding(0.01)) == "change ≤ 0.01"
+    assert str(EmEnding(steps=30)) == "30 steps"

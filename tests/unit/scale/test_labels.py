@@ -9,7 +9,7 @@ from scipy import sparse
 from textbayes import BayesLinearClassifier, BayesLinearClassifierCV, TextCategorizer
 from textbayes.core.executor import using
 from textbayes.inference.gibbs import Gibbs
-from textbayes.scale.joblib_executor import JoblibExecutor
+from textbayes.scale.executor import JoblibExecutor
 
 
 @pytest.fixture(scope="module")

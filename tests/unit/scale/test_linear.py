@@ -15,10 +15,8 @@ from textbayes import BayesLinearClassifier
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.models.weights import as_columns
-from textbayes.scale.descent import minimise
-from textbayes.scale.lbfgs import Lbfgs
-from textbayes.scale.linear import Documents, fit_in_parts
-from textbayes.scale.proximal_newton import ProximalNewton
+from textbayes.scale.descent import Lbfgs, ProximalNewton, minimise
+from textbayes.scale.linear import WorkerDocuments, fit_in_parts
 
 SPACE = LabelSpace(np.arange(3), "multilabel")
 
@@ -35,7 +33,7 @@ def data():
 def parts_of(X, Y, weight=None, ends=(40, 170)):
     rows = np.split(np.arange(len(Y)), ends)
     return [
-        Documents(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None if weight is None else weight[row])
+        WorkerDocuments(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None if weight is None else weight[row])
         for row in rows
     ]
 
@@ -211,7 +209,7 @@ def test_steps_are_taken_on_one_thread_of_the_linear_algebra_library():
 
 
 def test_a_working_set_that_is_too_small_is_worked_off_in_turns(monkeypatch, executors, data):
-    monkeypatch.setattr("textbayes.scale.proximal_newton._MOST", 10)
+    monkeypatch.setattr("textbayes.scale.descent._MOST", 10)
     X, Y, _ = data
     found = fit_in_parts(executors("serial"), parts_of(X, Y), BayesLinearClassifier(scale=0.7), SPACE, 60)
     exact = BayesLinearClassifier(scale=0.7, tol=1e-9, max_iter=500).fit(X, Y)

@@ -10,7 +10,7 @@ import pytest
 from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Collection, Screening, ScreenSettings
-from textbayes.screen.collection import NOTHING, KnownWords
+from textbayes.screen.collection import NOTHING, PriorMeans
 from textbayes.screen.topic import UNREAD
 
 
@@ -90,7 +90,7 @@ def test_what_words_add_is_the_matrix_times_their_means(screening, monkeypatch, 
     random = np.random.default_rng(0)
     for n in (1, 2, 7):
         columns = random.choice(collection.X.shape[1], n, replace=False)
-        known = KnownWords(columns, random.normal(size=n))
+        known = PriorMeans(columns, random.normal(size=n))
         expected = collection.X[:, columns].toarray() @ known.means
         np.testing.assert_allclose(collection.offset(known), expected, rtol=0.0, atol=1e-15)
         rows, values = collection.occurrences(int(columns[0]))

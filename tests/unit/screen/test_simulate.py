@@ -10,6 +10,7 @@ import pytest
 
 from textbayes.core.errors import InputError
 from textbayes.data import corpus_path, load_corpus
+from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, read_until, recall_at, work_saved
 from textbayes.screen import Collection
 from textbayes.screen.remaining import RemainingWeights, Signs
 from textbayes.screen.simulate import (
@@ -18,14 +19,8 @@ from textbayes.screen.simulate import (
     Simulation,
     Stop,
     TopicReader,
-    average_time,
     draw_start,
-    extra_relevant,
-    ranking_loss,
-    read_until,
-    recall_at,
     simulate,
-    work_saved,
 )
 from textbayes.screen.simulations import RuleSummary, calibration, estimate_checks, summarise_stops
 from textbayes.screen.stopping import make_rule

@@ -19,7 +19,7 @@ from textbayes.screen.stopping import (
     reads_left,
     seconds_each,
 )
-from textbayes.screen.topic import Reading
+from textbayes.screen.topic import ReadingHistory
 
 
 def state(found, n_records, predictors=None, at_random=None, unread=None):
@@ -28,7 +28,7 @@ def state(found, n_records, predictors=None, at_random=None, unread=None):
     predictors = np.linspace(3.0, -3.0, n) if predictors is None else np.asarray(predictors, dtype=float)
     at_random = np.zeros(n, dtype=bool) if at_random is None else np.asarray(at_random)
     unread = np.full(n_records - n, -4.0) if unread is None else np.asarray(unread, dtype=float)
-    return State(n_records, Reading(np.arange(n), found, predictors, at_random), unread)
+    return State(n_records, ReadingHistory(np.arange(n), found, predictors, at_random), unread)
 
 
 def test_ranked_test_by_trying_every_start():

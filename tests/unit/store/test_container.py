@@ -16,7 +16,7 @@ from textbayes.core.errors import ModelFileError
 from textbayes.store.checkpoint import read_states, write_states
 from textbayes.store.container import open_container, read_container, write_container
 from textbayes.store.event_folder import snapshot_path
-from textbayes.stream.ledger import FILTER_FILE
+from textbayes.stream.judgements import FILTER_FILE
 
 META = {"filter": {"ids": {"a": 0}}, "log": [0, 0, ""]}
 STATE = ({"random": {"state": 2**127 + 1}, "min_ess": float("inf")}, {"weights": np.arange(6.0).reshape(2, 3)})

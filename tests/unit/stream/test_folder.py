@@ -18,8 +18,7 @@ from textbayes.store.container import read_container, write_container
 from textbayes.store.event_folder import read_log, snapshots
 from textbayes.stream import FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
-from textbayes.stream.judgements import FileSource, Judgement
-from textbayes.stream.ledger import FILTER_FILE, read_ledger
+from textbayes.stream.judgements import FILTER_FILE, FileSource, Judgement, read_ledger
 from textbayes.stream.run import run
 from textbayes.stream.state import filter_state
 

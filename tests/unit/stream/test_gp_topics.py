@@ -8,7 +8,7 @@ import pytest
 from textbayes.core.errors import InputError
 from textbayes.models.online import GaussianProcess, Polynomial
 from textbayes.stream import FilterFolder, FilterSettings, replay_log, simulate
-from textbayes.stream import start as start_module
+from textbayes.stream import learn as start_module
 from textbayes.stream.run import run
 from textbayes.stream.state import filter_from_state, filter_state
 

@@ -9,8 +9,15 @@ import pytest
 from textbayes.core.errors import InputError
 from textbayes.store.event_folder import read_log, snapshots
 from textbayes.stream import FilterFolder, give_judgements, replay_log
-from textbayes.stream.judgements import FileSource, Judgement, PipeSource, open_source, parse_judgement
-from textbayes.stream.ledger import read_ledger, read_pending
+from textbayes.stream.judgements import (
+    FileSource,
+    Judgement,
+    PipeSource,
+    open_source,
+    parse_judgement,
+    read_ledger,
+    read_pending,
+)
 from textbayes.stream.run import run
 
 

@@ -11,10 +11,10 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.models.online import FullPosterior, expected_information_gain, region_information_gain
 from textbayes.stream import FilterSettings, replay_log
-from textbayes.stream.words import Rows
+from textbayes.stream.words import WeighedRows
 
 
-def dense(rows: Rows, n_words: int):
+def dense(rows: WeighedRows, n_words: int):
     return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
 
 

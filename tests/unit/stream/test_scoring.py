@@ -10,7 +10,7 @@ from textbayes.models.online import OnlineLikelihood, expected_information_gain
 from textbayes.stream import run as run_module
 from textbayes.stream import simulate
 from textbayes.stream.scoring import EachTopic, TopicBank, scores_of
-from textbayes.stream.words import Bags, Lexicon
+from textbayes.stream.words import Bags, FilterLexicon
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import pack
 
@@ -91,7 +91,7 @@ def test_a_document_is_kept_from_many_as_by_itself():
     rng = np.random.default_rng(2)
     texts = [" ".join(f"w{j}" for j in rng.integers(0, 60, rng.integers(0, 200))) for _ in range(40)]
     words = sorted({f"w{j}" for j in range(30)})
-    one, other = (Lexicon(pack(words), np.ones(30), 50) for _ in range(2))
+    one, other = (FilterLexicon(pack(words), np.ones(30), 50) for _ in range(2))
     bags = Bags.read(texts, TextOptions())
     for i in (5, 0, 17, 5, 39):
         kept, expected = one.keep_from(bags, i), other.keep(bags.bag(i))
@@ -113,7 +113,7 @@ def test_new_words_join_in_the_order_of_their_characters():
     letters = ["a", "b", "z", "é", "ß", "λ", "中", "\U00010400"]  # of one to four bytes
     words = {"".join(rng.choice(letters, rng.integers(1, 7))) for _ in range(3_000)}
     text = " ".join(rng.permutation(sorted(words)))
-    one, other = (Lexicon(pack(["ab", "z"]), np.ones(2), 5) for _ in range(2))
+    one, other = (FilterLexicon(pack(["ab", "z"]), np.ones(2), 5) for _ in range(2))
     bags = Bags.read([text, "ab ab λ"], TextOptions(lowercase=False, token_pattern=r"\S+"))
     kept, expected = one.keep_from(bags, 0), other.keep(bags.bag(0))
     assert len(one) > 1_000

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
 from textbayes.stream.settings import default_text_options
-from textbayes.stream.words import Bag, Bags, Columns, KeptDocuments, Lexicon
+from textbayes.stream.words import Bag, Bags, DocumentCounts, FilterLexicon, KeptDocuments
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import pack
@@ -22,7 +22,7 @@ def counted():
     counts = vectorizer.fit_transform(TEXTS[:4])
     names = vectorizer.get_feature_names_out().tolist()
     frequency = np.bincount(counts.indices, minlength=len(names))
-    return vectorizer, counts, Lexicon(pack(names), frequency, 4)
+    return vectorizer, counts, FilterLexicon(pack(names), frequency, 4)
 
 
 def matrix(rows, n_words):
@@ -56,7 +56,7 @@ def test_the_same_bits_whatever_is_weighed_together():
     texts = [" ".join(rng.choice(words, rng.integers(1, 120))) for _ in range(60)]
     bags = Bags.read(texts, TextOptions())
     frequency = rng.integers(1, 50, len(words))
-    lexicon = Lexicon(pack(sorted(words)[:300]), frequency[:300], 50)
+    lexicon = FilterLexicon(pack(sorted(words)[:300]), frequency[:300], 50)
     together = lexicon.weigh(bags, 0, len(texts))
     for i, text in enumerate(texts):
         start, stop = together.indptr[i], together.indptr[i + 1]
@@ -77,7 +77,7 @@ def test_bags_are_sorted_and_come_back_from_json():
 
 def test_a_document_without_words():
     bags = Bags.read(["", "corn"], TextOptions())
-    lexicon = Lexicon(pack(["corn"]), [1], 4)
+    lexicon = FilterLexicon(pack(["corn"]), [1], 4)
     assert lexicon.weigh(bags, 0, 2).indptr.tolist() == [0, 0, 1]
     assert bags.bag(0) == Bag((), ())
     assert lexicon.weigh_kept([lexicon.keep(bags.bag(0))]).indptr.tolist() == [0, 0]
@@ -86,7 +86,9 @@ def test_a_document_without_words():
 
 def test_documents_that_are_kept_come_back_as_they_were():
     rng = np.random.default_rng(4)
-    documents = [Columns(np.sort(rng.choice(900, n, replace=False)), rng.integers(1, 9, n)) for n in (3, 0, 40, 1) * 30]
+    documents = [
+        DocumentCounts(np.sort(rng.choice(900, n, replace=False)), rng.integers(1, 9, n)) for n in (3, 0, 40, 1) * 30
+    ]
     kept = KeptDocuments(documents[:50])
     other = kept.copy()
     for document in documents[50:]:

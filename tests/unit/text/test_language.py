@@ -15,8 +15,7 @@ from textbayes import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.store import load_categorizer, save_model
 from textbayes.text import TextVectorizer
-from textbayes.text.language import Language, detect_language
-from textbayes.text.languages import LANGUAGES, language_code, language_name
+from textbayes.text.languages import LANGUAGES, Language, detect_language, language_code, language_name
 
 # Sentences written for these tests: many languages, and two topics in three that put no spaces between words.
 WRITTEN = json.loads((Path(__file__).parent / "languages.json").read_text(encoding="utf-8"))
@@ -108,7 +107,7 @@ def unpacked(stemmer: str) -> str:
 
 
 def test_the_library_is_loaded_when_a_language_is_asked_for_only() -> None:
-    code = "import sys, textbayes.text.language, textbayes.text; sys.exit('py3langid' in sys.modules)"
+    code = "import sys, textbayes.text.languages, textbayes.text; sys.exit('py3langid' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

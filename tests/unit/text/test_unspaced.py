@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from textbayes.core.errors import InputError
 from textbayes.text import HashingTextVectorizer, TextVectorizer
-from textbayes.text.unspaced import RUN, SCRIPTS, blank, split_unspaced
+from textbayes.text.tokenize import RUN, SCRIPTS, blank, split_unspaced
 
 EAST = ("CJK UNIFIED", "HIRAGANA LETTER", "KATAKANA LETTER")
 SOUTH_EAST = ("THAI CHARACTER", "LAO", "KHMER", "MYANMAR")

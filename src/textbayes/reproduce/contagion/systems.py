@@ -99,9 +99,9 @@ def group_documents(
     chosen = [texts[row] for row in rows]
     X = vectorizer.fit_transform(chosen)
     lengths = vectorizer.document_lengths(chosen)
-    kept = np.flatnonzero(lengths > 0.0)  # a mail may be a picture only
+    some = np.flatnonzero(lengths > 0.0)  # a mail may be a picture only
     y = np.array([min(found[row]) for row in rows], dtype=np.int64)
-    return ClassDocuments(X[kept], lengths[kept], y[kept], tuple(groups), vectorizer.get_feature_names_out())
+    return ClassDocuments(X[some], lengths[some], y[some], tuple(groups), vectorizer.get_feature_names_out())
 
 
 def _read(corpus: Corpus, groups: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> ClassDocuments:

@@ -14,7 +14,7 @@ import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.lexical.burstiness import Burstiness, burstiness
-from textbayes.reproduce.contagion import published, systems
+from textbayes.reproduce.contagion import systems
 from textbayes.reproduce.contagion.systems import (
     FEW,
     FIRST,
@@ -34,11 +34,12 @@ from textbayes.reproduce.contagion.systems import (
     WordChoice,
     rank_words,
 )
-from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.results import Cell, Table, mean_interval
+from textbayes.reproduce.experiment import Exhibit, PaperRun
+from textbayes.reproduce.results import Cell, Table, mean_interval, published_figures
 
+PUBLISHED: Final = published_figures("contagion")
 _NAIVE, _OTHERS = MODELS[:2], MODELS[2:]
-_COLUMNS: Final = (*published.MODELS, "Bernoulli")  # the last is a baseline that the paper names and does not print
+_COLUMNS: Final = (*PUBLISHED["models"], "Bernoulli")  # the last is a baseline that the paper names and does not print
 OPINIONS_AND_AUTHORS: Final = ("Movie Reviews", "Federalist")
 _OFTEN: Final = " in three of them or more"
 _LEVEL: Final = 0.05
@@ -71,7 +72,7 @@ def table_1(documents: ClassDocuments) -> Table:
             sizes.append(str(len(found.words)))
     theirs = {
         f"{pool}, {who}": [100.0 * counts[place][0] / counts[place][1] for place in places]
-        for pool, counts in zip(published.TABLE_1_POOLS, published.TABLE_1, strict=True)
+        for pool, counts in PUBLISHED["table 1"].items()
         for who, places in {"Hannaford": (0, 2), "Reagan": (1, 3)}.items()
     }
     notes = (
@@ -105,15 +106,15 @@ def goodness_of_fit(documents: ClassDocuments, rows: IntArray, columns: IntArray
     return burstiness(X, documents.lengths[rows], words=np.sort(columns[totals >= _LEAST]))
 
 
-def _documents(run: Run, name: str) -> ClassDocuments:
+def _documents(run: PaperRun, name: str) -> ClassDocuments:
     return run.load(name, systems.LOADERS[name])
 
 
-def _by_words(run: Run, name: str) -> ByWords:
+def _by_words(run: PaperRun, name: str) -> ByWords:
     return ByWords(_documents(run, name))
 
 
-def _by_constants(run: Run, name: str) -> ByConstants:
+def _by_constants(run: PaperRun, name: str) -> ByConstants:
     return ByConstants(_documents(run, name))
 
 
@@ -122,7 +123,7 @@ def _of_columns(errors: Mapping[str, float]) -> tuple[float, ...]:
     return min(errors[name] for name in _NAIVE), *(errors[name] for name in _OTHERS)
 
 
-def _errors(run: Run, name: str, selection: str) -> tuple[ClassDocuments, FoldErrors]:
+def _errors(run: PaperRun, name: str, selection: str) -> tuple[ClassDocuments, FoldErrors]:
     """A public collection and the errors on it."""
 
     def read() -> CrossValidation:
@@ -132,7 +133,7 @@ def _errors(run: Run, name: str, selection: str) -> tuple[ClassDocuments, FoldEr
     return found.documents, run.outcome(found, selection, f", {name}, {selection}")
 
 
-def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...]], list[str]]:
+def _by_gain(run: PaperRun, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...]], list[str]]:
     """Rates and notes of those collections that are public, words by information gain."""
     ours, notes = {}, []
     for name in names:
@@ -143,22 +144,22 @@ def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...
     return ours, notes
 
 
-def table_2(run: Run) -> Table:
+def table_2(run: PaperRun) -> Table:
     """Table 2: topics."""
-    ours, notes = _by_gain(run, published.TABLE_2)
+    ours, notes = _by_gain(run, PUBLISHED["table 2"])
     caption = "Errors in per cent, words by information gain, by five-fold cross-validation; Dir-Pois is not in it."
-    notes.append(published.NOT_PUBLIC)
-    return Table.by_row("2", caption, _COLUMNS, ours, published.TABLE_2, digits=2, notes=tuple(notes))
+    notes.append(PUBLISHED["not_public"])
+    return Table.by_row("2", caption, _COLUMNS, ours, PUBLISHED["table 2"], digits=2, notes=tuple(notes))
 
 
-def table_2a(run: Run) -> Table:
+def table_2a(run: PaperRun) -> Table:
     """Table 2a: the other reading of the first row."""
     ours, notes = _by_gain(run, ["Newsgroups, computers"])
     caption = "Not in the paper: the five groups about computers, the other reading of “5 classes”."
     return Table.by_row("2a", caption, _COLUMNS, ours, digits=2, notes=tuple(notes))
 
 
-def table_3(run: Run) -> Table:
+def table_3(run: PaperRun) -> Table:
     """Table 3: opinions and authors, words by two tests."""
     ours, notes = {}, []
     for name in OPINIONS_AND_AUTHORS:
@@ -167,17 +168,17 @@ def table_3(run: Run) -> Table:
             ours[f"{name}, {selection}"] = error_rates(errors)
             data = f"{name}: {_counts(documents)}. " if selection == "IG" else ""
             notes.append(f"{data}{name}, by {selection}: {describe_errors(errors)}")
-    theirs = {f"{name}, {selection}": row for (name, selection), row in published.TABLE_3.items()}
+    theirs, notes = PUBLISHED["table 3"], [*notes, PUBLISHED["not_public"]]
     authors = [row for row in ours if row not in theirs]  # beside Reagan's, in whose place they stand
     rows = [*list(theirs)[:2], *authors, *list(theirs)[2:]]
     caption = (
         "Errors in per cent by five-fold cross-validation, words by information gain (IG) or Δ². The Federalist papers "
         "of Hamilton and Madison are our data in place of Reagan's addresses."
     )
-    return Table.by_row("3", caption, _COLUMNS, ours, theirs, rows, digits=2, notes=(*notes, published.NOT_PUBLIC))
+    return Table.by_row("3", caption, _COLUMNS, ours, theirs, rows, digits=2, notes=tuple(notes))
 
 
-def table_2b(run: Run) -> Table:
+def table_2b(run: PaperRun) -> Table:
     """Table 2b: errors by the number of words, to see with how few the published ones are met."""
     ours, notes = {}, []
     for name in ("Reuters", "Movie Reviews"):
@@ -187,7 +188,7 @@ def table_2b(run: Run) -> Table:
         for choice, chosen in run.outcomes(found, choices, f", {name}").items():
             ours[choices[choice]] = _of_columns(chosen.errors)
         naive = {choices[choice].partition(", ")[2]: ours[choices[choice]][0] for choice in choices}
-        theirs = float((published.TABLE_2.get(name) or published.TABLE_3[name, "IG"])[0] or 0.0)
+        theirs = float((PUBLISHED["table 2"].get(name) or PUBLISHED["table 3"][f"{name}, IG"])[0])
         met = [size for size, error in naive.items() if error <= theirs]
         where = f"from {met[0]} on" if met else "with none of these numbers"
         notes.append(
@@ -198,7 +199,7 @@ def table_2b(run: Run) -> Table:
     return Table.by_row("2b", caption, _COLUMNS, ours, digits=2, notes=tuple(notes))
 
 
-def table_3a(run: Run) -> Table:
+def table_3a(run: PaperRun) -> Table:
     """Table 3a: how errors depend on the constants β, 20 sets of them for either hierarchy."""
     ours, notes = {}, []
     first, second = (FIRST[1::2], SECOND[1:3]) if run.quick else (FIRST, SECOND)
@@ -218,7 +219,7 @@ def table_3a(run: Run) -> Table:
     return Table.by_row("3a", caption, [f"β₂ = {two:g}" for two in second], ours, digits=2, notes=tuple(notes))
 
 
-def table_3b(run: Run) -> Table:
+def table_3b(run: PaperRun) -> Table:
     """Table 3b: words by Δ² at several levels α, and as many by information gain."""
     ours = {}
     for name in OPINIONS_AND_AUTHORS:

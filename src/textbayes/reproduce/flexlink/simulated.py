@@ -13,13 +13,17 @@ from textbayes.inference import Problem
 from textbayes.inference.newton import Newton
 from textbayes.links import make_link
 from textbayes.priors.gaussian import Gaussian
-from textbayes.reproduce.experiment import Run, Systems
-from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.published import PRINTED, Row
-from textbayes.reproduce.flexlink.walk import Rate, as_columns, derived_rate, walk
-from textbayes.reproduce.results import Table, mean_interval
+from textbayes.reproduce.experiment import PaperRun, Systems
+from textbayes.reproduce.flexlink.walk import LOGIT_DF, PROBIT_DF, Rate, as_columns, derived_rate, walk
+from textbayes.reproduce.results import Cell, Table, mean_interval, published_figures
 
+PUBLISHED = published_figures("flexlink")
 N_OBSERVATIONS, N_PREDICTORS = 100, 10
+# The paper's grids of the simulated examples.
+DFS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 15.0, 30.0, 50.0, 100.0)
+GAMMAS = (0.01, 0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 20.0, 50.0, 100.0)
+SKEWS = (0.01, 0.1, 0.5, 0.7, 1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 10.0)
+LAMBDAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 N_FRESH = 2000  # observations of the same design that no method has seen
 _FREE = 100.0  # a prior so wide that it only holds weights that would be infinite: see ``glm``
 
@@ -119,9 +123,9 @@ class Tried(NamedTuple):
 
 def outcome(
     data: DataSet,
-    dfs: Sequence[float] = published.EXAMPLE_DFS,
-    gammas: Sequence[float] = published.EXAMPLE_GAMMAS,
-    skews: Sequence[float] = published.EXAMPLE_SKEWS,
+    dfs: Sequence[float] = DFS,
+    gammas: Sequence[float] = GAMMAS,
+    skews: Sequence[float] = SKEWS,
     rate: Rate = derived_rate,
 ) -> DataSetOutcome:
     """All methods on one data set, each at the grid point that fits the data best, as the paper reports them."""
@@ -134,8 +138,8 @@ def outcome(
         glm(data, "probit"),
         glm(data, "logit"),
         best(df > 0.0),
-        best(df == published.PROBIT_DF),
-        best(df == published.LOGIT_DF),
+        best(df == PROBIT_DF),
+        best(df == LOGIT_DF),
         elastic_net(data),
     )
 
@@ -166,7 +170,7 @@ def glm(data: DataSet, link: str) -> Misclassification:
     return data.rates(*(X @ posterior.mean[0] + posterior.intercept[0] > 0.0 for X in data.both))
 
 
-def elastic_net(data: DataSet, lambdas: Sequence[float] = published.ENET_LAMBDAS) -> Best:
+def elastic_net(data: DataSet, lambdas: Sequence[float] = LAMBDAS) -> Best:
     """Least squares of y ∈ {0, 1} with the penalty λ₂‖β‖² + λ₁‖β‖₁, decided at ½: R's ``elasticnet``.
 
     That package (Zou & Hastie 2005) was the elastic net of its time, and knew no logit. For each λ₂ it gives the whole
@@ -241,7 +245,7 @@ class Simulations(Systems[int, int, DataSetOutcome, list[DataSetOutcome]]):
         return outcome(data_set(system, unit))
 
 
-def example_outcomes(example: int, run: Run) -> list[DataSetOutcome]:
+def example_outcomes(example: int, run: PaperRun) -> list[DataSetOutcome]:
     """The data sets of an example, in quick mode the first few."""
     found = run.load("simulations", lambda: Simulations(N_QUICK if run.quick else N_DATA_SETS))
     return run.outcome(found, example, f", Example {example}")
@@ -256,7 +260,7 @@ def rates_table(number: str, outcomes: Sequence[DataSetOutcome]) -> Table:
     columns = ("probit", "logit", "FST", "ν", "δ", "γ", "enet")
     means, fresh = [], []
     for name, of in METHODS.items():
-        of_paper = mean_interval([row[columns.index(name)] or 0.0 for row in PRINTED[number]])
+        of_paper = mean_interval([row[columns.index(name)] or 0.0 for row in PUBLISHED[f"table {number}"]])
         means.append(f"{name} {mean_interval([of(r).seen for r in outcomes])}, published {of_paper}")
         fresh.append(f"{name} {mean_interval([of(r).fresh for r in outcomes])}")
     notes = (
@@ -285,7 +289,7 @@ def zeros_table(outcomes: Sequence[DataSetOutcome]) -> Table:
         "enet": [float(result.enet.zeros) for result in outcomes],
         "FST": [float(result.fst.zeros) for result in outcomes],
     }
-    printed = {name: [float(value or 0) for value in row] for name, row in zip(ours, PRINTED["4"], strict=True)}
+    printed = {name: [float(value or 0) for value in row] for name, row in zip(ours, PUBLISHED["table 4"], strict=True)}
     means = ", ".join(
         f"{name} {sum(row) / len(row):.1f} (published {sum(printed[name]) / N_DATA_SETS:.1f})"
         for name, row in ours.items()
@@ -295,15 +299,17 @@ def zeros_table(outcomes: Sequence[DataSetOutcome]) -> Table:
     return Table.by_row("4", caption, _SETS, ours, printed, digits=0, notes=notes, mark=float("inf"))
 
 
-def _table(number: str, caption: str, columns: tuple[str, ...], ours: Sequence[Row], notes: tuple[str, ...]) -> Table:
+def _table(
+    number: str, caption: str, columns: tuple[str, ...], ours: Sequence[tuple[Cell, ...]], notes: tuple[str, ...]
+) -> Table:
     """One row per data set, and the mean of each column of rates; parameters have none."""
 
-    def named(rows: Sequence[Row]) -> dict[str, Row]:
+    def named(rows: Sequence[tuple[Cell, ...]]) -> dict[str, tuple[Cell, ...]]:
         means = (
             None if name[-1] in _PARAMETERS else sum(value or 0.0 for value in column) / len(column)
             for name, column in zip(columns, zip(*rows, strict=True), strict=True)
         )
         return {**dict(zip(_SETS, rows, strict=False)), "mean": tuple(means)}
 
-    rows, printed, mark = (*_SETS, "mean"), named(PRINTED[number]), float("inf")
+    rows, printed, mark = (*_SETS, "mean"), named(PUBLISHED[f"table {number}"]), float("inf")
     return Table.by_row(number, caption, columns, named(ours), printed, rows, digits=2, notes=notes, mark=mark)

@@ -12,10 +12,11 @@ import numpy as np
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.data import load_corpus
 from textbayes.evaluate import contingency, f_measure
-from textbayes.reproduce.experiment import Systems, best_setting, run_units
-from textbayes.reproduce.flexlink import published
+from textbayes.reproduce.experiment import Systems, best_setting, indicator, run_units
 from textbayes.reproduce.flexlink.walk import (
+    LOGIT_DF,
     PRINTED_STOP,
+    PROBIT_DF,
     GridFit,
     above_half,
     derived_rate,
@@ -23,12 +24,14 @@ from textbayes.reproduce.flexlink.walk import (
     printed_rate,
     walk,
 )
-from textbayes.reproduce.texts import indicator
+from textbayes.reproduce.results import published_figures
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
 from textbayes.text import TextVectorizer
 
 N_WORDS, N_SPLITS = 100, 5
+PUBLISHED = published_figures("flexlink")
+TOPICS: tuple[str, ...] = PUBLISHED["topics"]
 
 
 class FlexlinkReading(NamedTuple):
@@ -79,11 +82,11 @@ class Point(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Grid of settings, of which every combination is tried."""
+    """Grid of settings, of which every combination is tried; the paper's for Reuters-21578 (section 5)."""
 
-    dfs: tuple[float, ...] = published.REUTERS_DFS
-    gammas: tuple[float, ...] = published.REUTERS_GAMMAS
-    skews: tuple[float, ...] = published.REUTERS_SKEWS
+    dfs: tuple[float, ...] = (1.0, 2.0, 5.0, 8.0, 30.0)
+    gammas: tuple[float, ...] = (0.01, 0.05, 0.1, 1.0, 2.0)
+    skews: tuple[float, ...] = (0.1, 0.5, 1.0, 1.5, 2.0)
 
     @property
     def points(self) -> list[Point]:
@@ -117,8 +120,8 @@ class TopicDocuments(NamedTuple):
 
 METHODS: dict[str, Callable[[Point], bool]] = {
     "FST": lambda point: True,
-    "Probit": lambda point: point.df == published.PROBIT_DF and point.skew == 1.0,
-    "Logistic": lambda point: point.df == published.LOGIT_DF and point.skew == 1.0,
+    "Probit": lambda point: point.df == PROBIT_DF and point.skew == 1.0,
+    "Logistic": lambda point: point.df == LOGIT_DF and point.skew == 1.0,
 }
 """The methods by name, as the points of the grid they may choose from."""
 
@@ -127,7 +130,7 @@ METHODS: dict[str, Callable[[Point], bool]] = {
 def stories() -> tuple[tuple[str, ...], BoolArray]:
     """Texts and categories of the 9,035 ModApte stories, training and test together, in one of the ten categories."""
     corpus = load_corpus("reuters21578", topics="top10", unlabelled="drop")
-    return tuple(corpus.texts), indicator(corpus.labels, published.TOPICS)
+    return tuple(corpus.texts), indicator(corpus.labels, TOPICS)
 
 
 def body(story: str) -> str:

@@ -18,10 +18,18 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import ContingencyTable, contingency, f_measure, paired_bootstrap, precision, recall
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, Node, Plate, graphical_model, sketch
-from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.flexlink import published
+from textbayes.reproduce.experiment import Exhibit, PaperRun
 from textbayes.reproduce.flexlink.simulated import example_outcomes, links_table, rates_table, zeros_table
-from textbayes.reproduce.flexlink.systems import METHODS, N_SPLITS, FlexlinkReading, SplitOutcome, Splits, documents
+from textbayes.reproduce.flexlink.systems import (
+    METHODS,
+    N_SPLITS,
+    PUBLISHED,
+    TOPICS,
+    FlexlinkReading,
+    SplitOutcome,
+    Splits,
+    documents,
+)
 from textbayes.reproduce.results import Figure, MeanInterval, Table, mean_interval
 
 _MARK = 0.01
@@ -106,7 +114,7 @@ def difference_over_documents(
     return MeanInterval(result.first - result.second, result.low, result.high)
 
 
-def _both(make: Callable[[Sequence[SplitOutcome], str], Table], run: Run) -> Iterator[Table]:
+def _both(make: Callable[[Sequence[SplitOutcome], str], Table], run: PaperRun) -> Iterator[Table]:
     """Make a table of where the paper's EM stops, and of the modes."""
     found = run.load("Reuters-21578", lambda: Splits(documents(), 1 if run.quick else N_SPLITS))
     for suffix, (reading, what) in _FITS.items():
@@ -117,7 +125,7 @@ def _both(make: Callable[[Sequence[SplitOutcome], str], Table], run: Run) -> Ite
 def chosen_table(outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
     """Table 5: the parameters each category chose in split 1; ``suffix`` says by which fits."""
     points = outcomes[0].chosen["FST"]
-    halves = published.PRINTED["5"]
+    halves = PUBLISHED["table 5"]
     every = [point for outcome in outcomes for point in outcome.chosen["FST"]]
     few, skewed = (sum(test) for test in ([p.df <= 2 for p in every], [p.skew > 1 for p in every]))
     notes = (
@@ -129,7 +137,7 @@ def chosen_table(outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
     return Table.by_column(
         f"5{suffix}",
         f"Reuters-21578: parameters chosen in split 1, {_FITS[suffix][1]}.",
-        published.TOPICS,
+        TOPICS,
         dict(zip("νγδ", zip(*points, strict=True), strict=True)),
         {name: [float(v or 0) for v in (*halves[i], *halves[i + 3])] for i, name in enumerate("νγδ")},
         digits=2,
@@ -141,7 +149,7 @@ def chosen_table(outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
 def measure_table(name: str, outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
     """Table 6, 7 or 8: ``name`` is F1, recall or precision; ``suffix`` says by which fits."""
     number, rows = _NUMBERS[name], (*_SPLITS, "mean", "sd")
-    printed = published.PRINTED[number]
+    printed = PUBLISHED[f"table {number}"]
     columns = tuple(f"{method} {kind}" for method in METHODS for kind in ("micro", "macro"))
     values = np.array(
         [measure_by_split(outcomes, method, measure) for method in METHODS for measure in MEASURES[name]]
@@ -164,7 +172,7 @@ def measure_table(name: str, outcomes: Sequence[SplitOutcome], suffix: str = "")
 
 
 def mean_notes(
-    columns: Sequence[str], printed: Sequence[published.Row], ours: Sequence[Sequence[float]]
+    columns: Sequence[str], printed: Sequence[Sequence[float | None]], ours: Sequence[Sequence[float]]
 ) -> tuple[str, ...]:
     """The means over the splits with their intervals, published and ours, if there is more than one split."""
     notes = ["The splits are random: compare means, not rows."]
@@ -223,7 +231,7 @@ def _grid(axes: Any) -> None:
     axes.set_axisbelow(True)
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Normal, logistic and Student-t cdf."""
     x = np.linspace(-6.0, 6.0, 401)
     students = {f"t, ν = {df}": f"student_t:df={df}" for df in (1, 2, 8)}
@@ -235,7 +243,7 @@ def figure_1(run: Run) -> Figure:
     return Figure("1", "Normal (black), logistic (dashed) and Student-t (dotted) cdf.", svg, (), description)
 
 
-def figure_2(run: Run) -> Figure:
+def figure_2(run: PaperRun) -> Figure:
     """Logistic against Student-t quantiles with 8 degrees of freedom."""
     p = np.linspace(0.0005, 0.9995, 1999)
     of_t, logistic = stats.t.ppf(p, 8), stats.logistic.ppf(p)
@@ -256,7 +264,7 @@ def figure_2(run: Run) -> Figure:
     return Figure("2", caption, drawn.svg, notes, "Points that lie on a straight line almost to the ends.")
 
 
-def figure_3(run: Run) -> Figure:
+def figure_3(run: PaperRun) -> Figure:
     """The exponential prior of the variances."""
     tau, gammas = np.linspace(0.0, 10.0, 301), (0.1, 0.5, 1.0, 2.0)
     names, densities = [f"γ = {g:g}" for g in gammas], [0.5 * g * np.exp(-0.5 * g * tau) for g in gammas]
@@ -269,7 +277,7 @@ def figure_3(run: Run) -> Figure:
     return Figure("3", "Exponential prior of the variances for several γ.", svg, notes, description)
 
 
-def figure_4(run: Run) -> Figure:
+def figure_4(run: PaperRun) -> Figure:
     """The model with the skewed Student-t link as a graph."""
     nodes = {
         "gamma": Node("γ", 0.0, 3.4, "fixed"), "tau": Node("τⱼ", 1.6, 3.4), "beta": Node("βⱼ", 3.2, 3.4),
@@ -284,7 +292,7 @@ def figure_4(run: Run) -> Figure:
     return Figure("4", "Graphical model with the skew Student-t link; x and y are observed.", svg, (), description)
 
 
-def figure_5(run: Run) -> Figure:
+def figure_5(run: PaperRun) -> Figure:
     """Skewed Student-t densities with 8 degrees of freedom."""
     x, skews = np.linspace(-8.0, 8.0, 401), (1.0, 0.5, 1.5, 2.0)
     names, densities = [f"δ = {skew:g}" for skew in skews], [skew_density(x, 8.0, skew) for skew in skews]

@@ -19,6 +19,8 @@ from textbayes.priors.laplace import Laplace
 
 Rate = Callable[[float], float]
 
+PROBIT_DF, LOGIT_DF = 30.0, 8.0  # degrees of freedom that stand for the probit and for the logit link
+
 _COLD = 1e-4  # tolerance of a cold start, as a share of the largest gradient there
 _WARM = 1e-2  # tolerance of a warm start, as a share of the penalty that the gradients must not exceed
 _MAX_ITER = 300

@@ -10,7 +10,7 @@ words would all say (``Gibbs(label_replicates=…)``). Without this the posterio
 that it may be anything, and averaged probabilities are too cautious.
 
 As in the paper, the words of largest posterior mean, here in units of 1/s_j, are kept, and their model is fitted again.
-A document is accepted at a probability of ``THRESHOLD``. All settings were chosen on ``published.OTHER_DOCUMENTS``.
+A document is accepted at a probability of ``THRESHOLD``. All settings were chosen on ``systems.OTHER_DOCUMENTS``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 from textbayes.priors.gaussian import Gaussian
 from textbayes.priors.laplace import Laplace
-from textbayes.reproduce.gibbs.published import BURN_IN, ITERATIONS, LAMBDA, N_TOP
+
+# The paper's settings.
+N_TOP = 80
+LAMBDA = 0.2
+ITERATIONS, BURN_IN = 60_000, 20_000
 
 PROBIT = make_link("probit")
 TARGET_ESS, MAX_R_HAT, WARMUP, MAX_DRAWS = 200.0, 1.05, 200, 4_000
@@ -124,10 +128,10 @@ def keep_top_words(mean: FloatArray, k: int = N_TOP) -> FloatArray:
     >>> keep_top_words(np.array([0.5, -2.0, 1.0]), 2)
     array([ 0., -2.,  1.])
     """
-    kept = np.zeros_like(mean)
+    weights = np.zeros_like(mean)
     top = top_words(mean, k)
-    kept[top] = mean[top]
-    return kept
+    weights[top] = mean[top]
+    return weights
 
 
 THRESHOLD = 0.8  # accepting a document wrongly costs as much as missing four

@@ -11,14 +11,15 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.gibbs import published, systems
-from textbayes.reproduce.gibbs.published import DOMAINS, N_TOP
-from textbayes.reproduce.gibbs.sampling import THRESHOLD, sample, top_words
+from textbayes.reproduce.experiment import Exhibit, PaperRun
+from textbayes.reproduce.gibbs import systems
+from textbayes.reproduce.gibbs.sampling import N_TOP, THRESHOLD, sample, top_words
 from textbayes.reproduce.gibbs.systems import (
+    DOMAINS,
     LONG,
     LOSSES,
     N_BESIDE,
+    N_RESAMPLINGS,
     OURS,
     PARTS,
     SPBM,
@@ -33,7 +34,7 @@ from textbayes.reproduce.gibbs.systems import (
     rates,
     run_by_all,
 )
-from textbayes.reproduce.results import Figure, Table, standard_error
+from textbayes.reproduce.results import Figure, Table, published_figures, standard_error
 
 _N_QUICK = 3
 _N_NAMED = 8  # words that are named in the drawing, and in the note on either side
@@ -59,13 +60,13 @@ _DATA = (
 )
 
 
-def _study(run: Run) -> Study:
+def _study(run: PaperRun) -> Study:
     """The resamplings that the wanted tables need.
 
     All readings, models and machines, which only Tables 2a and 2b show, are run for 10 of 50, or in ``quick`` runs for
     all 3.
     """
-    n = _N_QUICK if run.quick else published.N_RESAMPLINGS
+    n = _N_QUICK if run.quick else N_RESAMPLINGS
     n_beside = min(n, N_BESIDE) if run.wanted & {"table 2a", "table 2b"} else 0
     if not run.wanted & {"table 1", "table 2"}:
         n = n_beside
@@ -74,7 +75,7 @@ def _study(run: Run) -> Study:
     return run.outcome(found, extent, ", resamplings × domains")
 
 
-def _documents(run: Run) -> DomainDocuments:
+def _documents(run: PaperRun) -> DomainDocuments:
     return run.load("OpenStax", systems.documents)
 
 
@@ -86,7 +87,7 @@ def rates_table(study: Study, part: int) -> Table:
     for m, method in enumerate((SPBM, SVM)):
         values = rates(study, method, part)
         for i, name in enumerate(_NAMES):
-            of_paper = published.PRINTED[number][2 * m + i]
+            of_paper = published_figures("gibbs")[number][2 * m + i]
             printed[f"{method} {name}"] = (*of_paper, float(np.mean(of_paper)))
             columns = np.column_stack([values[:, :, i], values[:, :, i].mean(axis=1)])  # domains, and their mean
             ours[f"{method} {name}"] = columns.mean(axis=0).tolist()
@@ -185,7 +186,7 @@ def _with_errors(values: FloatArray) -> list[float]:
     return found
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Figure 1: posterior means of the 800 words of mathematics in the first division, in alphabetical order."""
     documents = _documents(run)
     division = Division.of(documents, positive=0, resampling=0)

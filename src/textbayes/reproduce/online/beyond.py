@@ -16,7 +16,7 @@ import numpy as np
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.evaluate import compare, contingency, f_measure
 from textbayes.models.online import PAPER_PROBIT, GaussianProcess
-from textbayes.reproduce.experiment import Run, Systems, best_setting
+from textbayes.reproduce.experiment import PaperRun, Systems, best_setting
 from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.systems import (
     KERNELS,
@@ -64,13 +64,13 @@ def seen_on_both_sides(collection: TopicCollection) -> IntArray:
     return np.flatnonzero(collection.Y_train.any(axis=0) & collection.Y_test.any(axis=0))
 
 
-def _decisions(run: Run, topics: TopicSystems, detail: str) -> dict[str, BoolArray]:
+def _decisions(run: PaperRun, topics: TopicSystems, detail: str) -> dict[str, BoolArray]:
     systems = {name: system_named(name) for name in (MARGIN, *BAYESIAN)}
     found = run.outcomes(topics, systems.values(), detail)
     return {name: found[system][-1].decide(_RULE) for name, system in systems.items()}
 
 
-def table_2b(run: Run, topics: TopicSystems) -> Table:
+def table_2b(run: PaperRun, topics: TopicSystems) -> Table:
     """Table 2b: members alone, the two ways to choose between them, and how much there is to gain."""
     full = topics.collection
     alone = _decisions(run, topics, "")
@@ -128,7 +128,7 @@ def largest_topics(collection: TopicCollection, n: int = LARGEST) -> TopicCollec
     return collection.of_topics(np.sort(np.argsort(-collection.Y_train.sum(axis=0), kind="stable")[:n]))
 
 
-def table_7a(run: Run, collection: TopicCollection) -> Table:
+def table_7a(run: PaperRun, collection: TopicCollection) -> Table:
     """Table 7a: passes of the Gaussian process over the training stories, for its three kernels."""
     found = run.load("the largest topics", lambda: TopicSystems(largest_topics(collection)))
     ours = {}
@@ -202,7 +202,7 @@ def inverse_error(process: GaussianProcess) -> tuple[float, float]:
     return float(np.linalg.cond(K)), float(np.abs(inverse @ K - np.eye(n)).max())
 
 
-def table_7b(run: Run, collection: TopicCollection) -> Table:
+def table_7b(run: PaperRun, collection: TopicCollection) -> Table:
     """Table 7b: the matrices of the Gaussian process with and without jitter."""
     found = run.load(
         "the largest topics, jitter", lambda: Conditioning(largest_topics(collection, 2 if run.quick else LARGEST))

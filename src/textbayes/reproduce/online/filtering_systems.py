@@ -32,12 +32,12 @@ from textbayes.core.validation import check_choice
 from textbayes.data import Corpus, corpus_path, load_corpus
 from textbayes.data.corpora.ohsumed import load_statements
 from textbayes.evaluate import ContingencyTable, t9p
-from textbayes.reproduce.experiment import Run, Systems
+from textbayes.reproduce.experiment import PaperRun, Systems
 from textbayes.reproduce.results import Table, mean_interval
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.run import ScoreCache
 from textbayes.stream.settings import PAPER
-from textbayes.stream.words import Bags, Lexicon, Rows
+from textbayes.stream.words import Bags, FilterLexicon, WeighedRows
 from textbayes.text import TermWeighting
 
 Ration = Literal["random", "narrow", "none"]
@@ -153,8 +153,8 @@ def arxiv(
         tasks.append(
             FilteringTask(name, STATEMENTS[name], number[train], relevant[train], number[test], relevant[test])
         )
-    kept = np.flatnonzero(used).tolist()
-    return FilteringCollection("arXiv", [corpus.texts[i] for i in kept], [corpus.ids[i] for i in kept], tuple(tasks))
+    rows = np.flatnonzero(used).tolist()
+    return FilteringCollection("arXiv", [corpus.texts[i] for i in rows], [corpus.ids[i] for i in rows], tuple(tasks))
 
 
 @lru_cache(maxsize=1)
@@ -268,20 +268,20 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
             changes["explore"] = f"paper:documents={len(task.test)}"
         return changes
 
-    def _filter(self, desk: AdaptiveFilter, task: FilteringTask) -> Deliveries:
-        ahead = ScoreCache(desk, self.bags)
-        relevant, queried, features = [], [], [len(desk.topics[0].words)]
+    def _filter(self, learner: AdaptiveFilter, task: FilteringTask) -> Deliveries:
+        ahead = ScoreCache(learner, self.bags)
+        relevant, queried, features = [], [], [len(learner.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
             document = Document(self.collection.ids[i], "")
-            for delivery in desk.see(document, 0.0, self.bags, i, ahead.scores(i), explain=False).deliveries:
-                desk.judge(delivery.id, delivery.topic, is_relevant)
+            for delivery in learner.see(document, 0.0, self.bags, i, ahead.scores(i), explain=False).deliveries:
+                learner.judge(delivery.id, delivery.topic, is_relevant)
                 relevant.append(is_relevant)
                 queried.append(delivery.reason != "relevant")
                 if is_relevant:
-                    features.append(len(desk.topics[0].words))
+                    features.append(len(learner.topics[0].words))
         return _deliveries(relevant, queried, features, task)
 
-    def _machine(self, lexicon: Lexicon, task: FilteringTask) -> Deliveries:
+    def _machine(self, lexicon: FilterLexicon, task: FilteringTask) -> Deliveries:
         """An SVM fitted anew after every ten judgements."""
         machine = self.machine(lexicon, task)
         delivered: list[int] = []
@@ -300,7 +300,7 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
             task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task
         )
 
-    def machine(self, lexicon: Lexicon, task: FilteringTask) -> FilteringMachine:
+    def machine(self, lexicon: FilterLexicon, task: FilteringTask) -> FilteringMachine:
         """The SVM of a topic, its documents weighed."""
         X = matrix(lexicon.weigh(self.bags, 0, len(self.bags)), len(lexicon))
         statement = matrix(lexicon.weigh(Bags.read([task.statement], self.settings.text), 0, 1), len(lexicon))
@@ -341,7 +341,7 @@ def table_of(deliveries: list[Deliveries]) -> ContingencyTable:
     return ContingencyTable(tp, delivered - tp, n_relevant - tp, n_docs - delivered - n_relevant + tp)
 
 
-def matrix(rows: Rows, n_words: int) -> Any:
+def matrix(rows: WeighedRows, n_words: int) -> Any:
     """Weighed documents as a sparse matrix."""
     return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
 
@@ -410,25 +410,27 @@ class Routing(Systems[str, FilteringTask, Routed, list[Routed]]):
         if system == MACHINE:
             judged = in_groups(self._simulation.machine(start.lexicon, unit).scores, unit.test_relevant)
             return Routed(unit.test_relevant[judged], 1 + len(unit.train) + len(judged))
-        desk = start.copy(ask="never", explore="never", **ROUTED_PERCEPTRONS[system])
-        judged = in_groups(self._perceptron(desk, unit, learns=system != NOT_JUDGED), unit.test_relevant)
-        return Routed(unit.test_relevant[judged], len(desk.topics[0].examples) if desk.settings.rehearse else 0)
+        learner = start.copy(ask="never", explore="never", **ROUTED_PERCEPTRONS[system])
+        judged = in_groups(self._perceptron(learner, unit, learns=system != NOT_JUDGED), unit.test_relevant)
+        return Routed(unit.test_relevant[judged], len(learner.topics[0].examples) if learner.settings.rehearse else 0)
 
-    def _perceptron(self, desk: AdaptiveFilter, task: FilteringTask, learns: bool) -> Callable[[list[int]], FloatArray]:
+    def _perceptron(
+        self, learner: AdaptiveFilter, task: FilteringTask, learns: bool
+    ) -> Callable[[list[int]], FloatArray]:
         bags, ids, first = self._simulation.bags, self._simulation.collection.ids, int(task.test[0])
         places: IntArray = task.test - first
 
         def scores(judged: list[int]) -> FloatArray:
             for i in judged[-GROUP:] if learns else ():
                 number = int(task.test[i])
-                desk.judge(ids[number], task.topic, bool(task.test_relevant[i]), bags.bag(number))
-            found = desk.score(bags, first, int(task.test[-1]) + 1).probability
+                learner.judge(ids[number], task.topic, bool(task.test_relevant[i]), bags.bag(number))
+            found = learner.score(bags, first, int(task.test[-1]) + 1).probability
             return np.asarray(found[places, 0], dtype=np.float64)
 
         return scores
 
 
-def table_4c(run: Run, simulation: FilteringSimulation) -> Table:
+def table_4c(run: PaperRun, simulation: FilteringSimulation) -> Table:
     """Table 4c: relevant documents among the first ones shown, and the documents that a system keeps for it."""
     routing = run.load("the stream in groups", lambda: Routing(simulation))
     found = run.outcomes(routing, ROUTED_SYSTEMS, ", routing arXiv")

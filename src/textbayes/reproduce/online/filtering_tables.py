@@ -10,7 +10,7 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce.draw import SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run, corpus_is_there
+from textbayes.reproduce.experiment import Exhibit, PaperRun, corpus_is_there
 from textbayes.reproduce.online import filtering_systems
 from textbayes.reproduce.online.filtering_systems import (
     MACHINE,
@@ -22,9 +22,21 @@ from textbayes.reproduce.online.filtering_systems import (
     table_4c,
     table_of,
 )
-from textbayes.reproduce.online.published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.results import Cell, Figure, Table
+from textbayes.reproduce.results import Cell, Figure, Table, published_figures
 
+PUBLISHED = published_figures("online")
+# Rows of Table 4, by the names of filtering_summary; percentages are × 100 there.
+ROWS = {
+    "Total retrieved": ("total_retrieved", 1.0),
+    "Relevant retrieved": ("relevant_retrieved", 1.0),
+    "Macro-average recall": ("macro_recall", 100.0),
+    "Macro-average precision": ("macro_precision", 100.0),
+    "Mean T9P": ("mean_t9p", 100.0),
+    "Mean utility": ("mean_utility", 1.0),
+    "Mean T9U": ("mean_t9u", 1.0),
+    "Mean scaled utility": ("mean_scaled_utility", 1.0),
+    "Zero returns": ("zero_returns", 1.0),
+}
 _PLOTTED = ("Pptron+rel+ig", "Pptron+ig", "Pptron+rel", "Pptron")
 
 
@@ -78,7 +90,7 @@ def keeps_order(utility: dict[str, float]) -> bool:
     )
 
 
-def _ohsumed(run: Run) -> FilteringOutcome | None:
+def _ohsumed(run: PaperRun) -> FilteringOutcome | None:
     """Filter OHSUMED, if it is there."""
     if not corpus_is_there("ohsumed_trec9"):
         return None
@@ -86,15 +98,15 @@ def _ohsumed(run: Run) -> FilteringOutcome | None:
     return run.outcome(found, SYSTEMS, ", filtering OHSUMED")
 
 
-def _simulation(run: Run) -> FilteringSimulation:
+def _simulation(run: PaperRun) -> FilteringSimulation:
     return run.load("arXiv", lambda: FilteringSimulation(filtering_systems.arxiv(only=8 if run.quick else None)))
 
 
-def _arxiv(run: Run) -> FilteringOutcome:
+def _arxiv(run: PaperRun) -> FilteringOutcome:
     return run.outcome(_simulation(run), SYSTEMS, ", filtering arXiv")
 
 
-def table_4(run: Run) -> Table:
+def table_4(run: PaperRun) -> Table:
     """Table 4: OHSUMED."""
     outcome, caption = _ohsumed(run), "Batch-adaptive filtering for T9P: OHSUMED, TREC-9."
     ours = {} if outcome is None else summaries(outcome)
@@ -103,7 +115,7 @@ def table_4(run: Run) -> Table:
         if outcome
         else ("Our own figures are missing: the documents of OHSUMED are not there.",)
     )
-    return Table.by_column("4", caption, ROWS, ours, TABLE_4, digits=3, notes=notes, mark=float("inf"))
+    return Table.by_column("4", caption, ROWS, ours, PUBLISHED["table 4"], digits=3, notes=notes, mark=float("inf"))
 
 
 def table_4a(outcome: FilteringOutcome) -> Table:
@@ -140,7 +152,7 @@ def breakdown(number: str, where: str, outcome: FilteringOutcome | None, printed
     counted = ("relevant", "not relevant", "total")
     ours: dict[str, Sequence[float]] = {}
     theirs: dict[str, Sequence[float]] = {}
-    for system in TABLE_5:
+    for system in PUBLISHED["table 5"]:
         columns = [f"{system}: {part}" for part in counted]
         theirs.update(zip(columns, zip(*printed.get(system, ()), strict=True), strict=False))
         if outcome is not None:
@@ -193,7 +205,7 @@ RATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def rations(run: Run) -> Table:
+def rations(run: PaperRun) -> Table:
     """Table 4b: what asking is worth by the relevant documents that a topic is shown."""
     systems = ("Pptron", "Pptron+ig", "Pptron+rnd")
     cells = {}
@@ -218,7 +230,7 @@ def rations(run: Run) -> Table:
 _ARXIV, _OHSUMED = "the arXiv stream", "OHSUMED, TREC-9"
 FILTERING: dict[str, Exhibit] = {
     "table 4": table_4,
-    "table 5": lambda run: breakdown("5", _OHSUMED, _ohsumed(run), TABLE_5),
+    "table 5": lambda run: breakdown("5", _OHSUMED, _ohsumed(run), PUBLISHED["table 5"]),
     "figure 2": lambda run: () if (outcome := _ohsumed(run)) is None else growth("2", _OHSUMED, outcome),
     "table 4a": lambda run: table_4a(_arxiv(run)),
     "table 5a": lambda run: breakdown("5a", _ARXIV, _arxiv(run), {}),

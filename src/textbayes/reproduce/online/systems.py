@@ -25,12 +25,15 @@ from textbayes.models.online import (
     Polynomial,
 )
 from textbayes.models.online.gp import KernelFunction
-from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.texts import TextRules
+from textbayes.reproduce.experiment import Systems, TextRules
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
 from textbayes.text import TermWeighting
 
+SVMS = ("SVMa-1", "SVMa-2", "SVMa-R1", "SVMb-1", "SVMb-2", "SVMb-R1")
+BAYESIAN = ("Perceptron", "GP-1", "GP-2", "GP-R1")
+SYSTEMS = (*SVMS, *BAYESIAN)
+RULES = ("0.5", "MaxF1", "ExpectedF1")
 LEAST_RATIO, MOST_WORDS = 12.13, 300
 _COMMON = 3  # documents that have a word of SVMa
 

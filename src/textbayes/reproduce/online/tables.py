@@ -12,13 +12,15 @@ import numpy as np
 
 from textbayes.evaluate import compare
 from textbayes.reproduce.draw import SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.online import published, systems
+from textbayes.reproduce.experiment import Exhibit, PaperRun, TextRules
+from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.beyond import table_2b, table_7a, table_7b
 from textbayes.reproduce.online.filtering_tables import FILTERING
-from textbayes.reproduce.online.published import BAYESIAN, RULES, SYSTEMS
 from textbayes.reproduce.online.systems import (
+    BAYESIAN,
     PASSES,
+    RULES,
+    SYSTEMS,
     TOLERANCE,
     OnlineReading,
     OnlineSystem,
@@ -26,10 +28,10 @@ from textbayes.reproduce.online.systems import (
     TopicSystems,
     system_named,
 )
-from textbayes.reproduce.results import Cell, Figure, Table
-from textbayes.reproduce.texts import TextRules
+from textbayes.reproduce.results import Cell, Figure, Table, published_figures
 from textbayes.stream import paper_threshold
 
+PUBLISHED = published_figures("online")
 _AVERAGES = ("micro", "macro")
 _TESTS = {"s": "s-test", "S": "S-test"}
 # The paper says that its evidence is that of the training documents; its figures are those of the test documents.
@@ -53,18 +55,18 @@ class Sign(float):
         return self.SYMBOLS[int(self) + 2]
 
 
-def _topics(run: Run) -> TopicSystems:
+def _topics(run: PaperRun) -> TopicSystems:
     return run.load("Reuters-21578", lambda: TopicSystems(systems.r90()))
 
 
-def _outcomes(run: Run) -> dict[str, TopicProbabilities]:
+def _outcomes(run: PaperRun) -> dict[str, TopicProbabilities]:
     """Outcomes of the systems of Table 2 by their names."""
     names = BAYESIAN if run.quick else SYSTEMS
     found = run.outcomes(_topics(run), map(system_named, names))
     return {name: found[system_named(name)][-1] for name in names}
 
 
-def table_2(run: Run) -> Table:
+def table_2(run: PaperRun) -> Table:
     """Table 2: all systems by three rules of decision, of which one needs probabilities, which an SVM has not."""
     found = _outcomes(run)
     collection = _topics(run).collection
@@ -94,7 +96,7 @@ def table_2(run: Run) -> Table:
             name: _flat(outcome.f1(rule) for rule in (RULES if name in BAYESIAN else RULES[:-1]))
             for name, outcome in found.items()
         },
-        {name: _flat(filter(None, pairs)) for name, pairs in published.F1.items()},
+        {name: _flat(pairs) for name, pairs in PUBLISHED["table 2"].items()},
         digits=2,
         notes=tuple(notes),
     )
@@ -118,7 +120,7 @@ CHOICES = {
 }
 
 
-def table_2a(run: Run) -> Table:
+def table_2a(run: PaperRun) -> Table:
     """Table 2a: Table 2's row of the perceptron and its evidence under every choice; flip noise in the last columns."""
     ours: dict[str, list[float]] = {}
     sizes = []
@@ -129,8 +131,8 @@ def table_2a(run: Run) -> Table:
         averages = _flat(map(probit.f1, RULES))
         ours[name] = [*averages, probit.test_evidence, *flip.f1("MaxF1"), flip.test_evidence]
         sizes.append(f"{name} {len(topics.collection.common):,}")
-    evidence = published.LIKELIHOODS["Probit"][-1]
-    printed = (*_flat(filter(None, published.F1["Perceptron"])), evidence, *published.LIKELIHOODS["Flip"])
+    likelihoods = PUBLISHED["table 6"]
+    printed = (*_flat(PUBLISHED["table 2"]["Perceptron"]), likelihoods["Probit"][-1], *likelihoods["Flip"])
     return Table.by_row(
         "2a",
         "Not in the paper: the perceptron, probit and flip noise, under choices that the paper leaves open.",
@@ -146,12 +148,12 @@ def table_2a(run: Run) -> Table:
     )
 
 
-def table_3(run: Run) -> Iterator[Table]:
+def table_3(run: PaperRun) -> Iterator[Table]:
     """Table 3: one table for each of the two sign tests."""
     decisions = {name: outcome.decide("MaxF1") for name, outcome in _outcomes(run).items()}
     truth = _topics(run).collection.Y_test
     results = compare(decisions, truth, tuple(_TESTS), kind="multilabel", exact_up_to=12).results  # 12 as in the paper
-    printed = published.sign_test_symbols()
+    printed = sign_test_symbols()
     for place, (test, name) in enumerate(_TESTS.items()):
         ours = {pair: Sign.of(result.symbol) for pair, result in results[test].items()}
         theirs = {pair: Sign.of(symbols[place]) for pair, symbols in printed.items()}
@@ -180,9 +182,21 @@ def _matrix(signs: dict[tuple[str, str], Sign]) -> dict[str, list[Cell]]:
     return {first: [signs.get((first, second)) for second in SYSTEMS] for first in SYSTEMS}
 
 
-def table_6(run: Run) -> Table:
+def sign_test_symbols() -> dict[tuple[str, str], tuple[str, str]]:
+    """Table 3 as printed, by pair of systems: the symbols of the s-test and of the S-test, read from the first."""
+    found = {}
+    for line in PUBLISHED["sign_tests"].splitlines():
+        first, *cells = line.split()
+        others = [name for name in SYSTEMS if name != first]
+        for second, cell in zip(others, cells, strict=True):
+            s, S = cell.replace(">>", "≫").replace("<<", "≪").split("/")
+            found[first, second] = s, S
+    return found
+
+
+def table_6(run: PaperRun) -> Table:
     """Table 6: the likelihoods of the perceptron."""
-    systems = {name: OnlineSystem(name) for name in published.LIKELIHOODS}
+    systems = {name: OnlineSystem(name) for name in PUBLISHED["table 6"]}
     found = run.outcomes(_topics(run), systems.values())
     collection = _topics(run).collection
     bounds = [f"{X.shape[0] * np.log(0.9):.1f} on {X.shape[0]:,}" for X in (collection.train, collection.test)]
@@ -191,7 +205,7 @@ def table_6(run: Run) -> Table:
         f"Likelihood models of the perceptron, {PASSES} passes, MaxF1 thresholds.",
         _EVIDENCE_COLUMNS,
         {name: _evidence_row(found[system][-1]) for name, system in systems.items()},
-        published.LIKELIHOODS,
+        PUBLISHED["table 6"],
         digits=2,
         notes=(
             "With κ = 0.1 a story gives at most ln 0.9, so the flip model reaches no more than "
@@ -200,19 +214,18 @@ def table_6(run: Run) -> Table:
     )
 
 
-def table_7(run: Run) -> Table:
+def table_7(run: PaperRun) -> Table:
     """Table 7: passes of the perceptron over the training documents."""
-    system = OnlineSystem("Probit", max(published.PASSES))
-    names = [f"{number} pass{'es' * (number > 1)}" for number in published.PASSES]
-    after_each = run.outcome(_topics(run), system)
-    found = dict(zip(names, after_each, strict=True))
+    printed = PUBLISHED["table 7"]
+    after_each = run.outcome(_topics(run), OnlineSystem("Probit", len(printed)))
+    found = dict(zip(printed, after_each, strict=True))
     half = [_shown(outcome.f1("0.5")) for outcome in found.values()]
     return Table.by_row(
         "7",
         "Passes over the training stories, perceptron, MaxF1 thresholds.",
         _EVIDENCE_COLUMNS,
         {name: _evidence_row(outcome) for name, outcome in found.items()},
-        dict(zip(names, published.PASSES.values(), strict=True)),
+        printed,
         digits=2,
         notes=(f"Micro- / macro-average F1 at threshold 0.5, in this order: {', '.join(half)}.",),
     )
@@ -222,7 +235,7 @@ def _evidence_row(outcome: TopicProbabilities) -> tuple[float, ...]:
     return (*outcome.f1("MaxF1"), outcome.test_evidence, outcome.train_evidence)
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Figure 1: the information gain θ that a document must promise, by the number of documents retrieved."""
     retrieved = range(101)
     theta = [paper_threshold(n) for n in retrieved]

@@ -20,10 +20,9 @@ from textbayes.inference import Posterior, Problem
 from textbayes.inference.base import Step
 from textbayes.inference.em import Em
 from textbayes.inference.starts import least_squares_start, ridge_start
-from textbayes.reproduce.experiment import Run, Systems
+from textbayes.reproduce.experiment import PaperRun, Systems
 from textbayes.reproduce.results import Table
-from textbayes.reproduce.sparse.published import GAMMAS, LAPLACE_SIZES
-from textbayes.reproduce.sparse.systems import JEFFREYS, RegressionModel, Regressions
+from textbayes.reproduce.sparse.systems import GAMMAS, JEFFREYS, PUBLISHED, RegressionModel, Regressions
 
 ZEROS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 READINGS = {"γ": 1.0, "√γ": 0.5}  # the power of γ that is the rate
@@ -35,7 +34,7 @@ _CHUNK = max(_STEPS)  # steps between two looks for the dead
 _MOST_STEPS = 1500
 
 
-class StoppingRule(NamedTuple):
+class EmEnding(NamedTuple):
     """Stopping rule of EM: the first relative change of at most ``tol``, or after ``steps`` if that is given."""
 
     tol: float = 0.0
@@ -132,13 +131,13 @@ class StoppingRules(Systems[StoppingPlan, int, list[EmCourse], list[RuleCounts]]
     def collect(self, system: StoppingPlan, parts: list[list[EmCourse]]) -> list[RuleCounts]:
         """One line for each rule."""
         found = []
-        for rule in (*(StoppingRule(tol) for tol in system.tols), *(StoppingRule(steps=steps) for steps in _STEPS)):
+        for rule in (*(EmEnding(tol) for tol in system.tols), *(EmEnding(steps=steps) for steps in _STEPS)):
             counts = [[course.counts[rule.place(course.change)] for course in topic] for topic in parts]
             found.append(RuleCounts(system.reading, system.start, str(rule), np.array(counts)))
         return found
 
 
-def rule_counts(fits: Regressions, run: Run) -> list[RuleCounts]:
+def rule_counts(fits: Regressions, run: PaperRun) -> list[RuleCounts]:
     """Every rule for every reading and start, and the optimum itself for each reading."""
     plans = [StoppingPlan(reading, STARTS[0], _QUICK_TOLS if run.quick else _TOLS) for reading in READINGS]
     plans += [] if run.quick else [StoppingPlan("γ", start, _QUICK_TOLS) for start in STARTS[1:]]
@@ -151,9 +150,9 @@ def rule_counts(fits: Regressions, run: Run) -> list[RuleCounts]:
     return found
 
 
-def stopping_tables(fits: Regressions, run: Run) -> tuple[Table, Table]:
+def stopping_tables(fits: Regressions, run: PaperRun) -> tuple[Table, Table]:
     """Tables 4a and 4b: mean absolute difference and rank correlation of every rule."""
-    published = np.array([LAPLACE_SIZES[gamma] for gamma in GAMMAS]).T[:, :, None]
+    published = np.array([PUBLISHED["sizes"][f"Laplace γ = {gamma:g}"] for gamma in GAMMAS]).T[:, :, None]
     found = rule_counts(fits, run)
     errors = [np.abs(line.counts - published).mean(axis=(0, 1)) for line in found]
     ranks = [[rank_correlation(line.counts[:, :, j], published[:, :, 0]) for j in range(len(ZEROS))] for line in found]

@@ -24,14 +24,17 @@ from textbayes.inference.newton import Newton
 from textbayes.inference.starts import least_squares_start
 from textbayes.links import make_link
 from textbayes.priors import make_prior
-from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.sparse.published import TOPICS
-from textbayes.reproduce.texts import TextRules, indicator
+from textbayes.reproduce.experiment import Systems, TextRules, indicator
+from textbayes.reproduce.results import published_figures
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
 from textbayes.text import TermWeighting
 
 MARKETS, _PARTS_OF_IT = "MCAT", {"M11", "M12", "M13", "M14"}
+PUBLISHED = published_figures("sparse")
+TOPICS: tuple[str, ...] = PUBLISHED["topics"]
+AVERAGES: tuple[str, ...] = PUBLISHED["averages"]
+GAMMAS: tuple[float, ...] = PUBLISHED["gammas"]
 _COMMON = 5  # documents a word must be in for its own weights to tell its idf
 # Quantiles that are the weight of one occurrence. A quarter of any document's words occur once in it; of a very common
 # word fewer are single ones, but its weights are many and exact.
@@ -76,9 +79,9 @@ def rcv1(subset: int | None = None) -> CountCollection:
     names = (*corpus.label_names, MARKETS)
     labels = indicator([(*row, MARKETS) if _PARTS_OF_IT.intersection(row) else row for row in corpus.labels], names)
     train = np.array([part == "train" for part in corpus.split or ()])
-    kept = labels[train].any(axis=0)
-    topics = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
-    labels = labels[:, kept]
+    used = labels[train].any(axis=0)
+    topics = tuple(name for name, keep in zip(names, used, strict=True) if keep)
+    labels = labels[:, used]
     return CountCollection(counts[train], counts[~train], labels[train], labels[~train], topics)
 
 

@@ -13,15 +13,17 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, SERIES, Node, Plate, graphical_model, sketch
-from textbayes.reproduce.experiment import Exhibit, Run, Systems
+from textbayes.reproduce.experiment import Exhibit, PaperRun, Systems, TextRules
 from textbayes.reproduce.results import Figure, Table
-from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.peers import Decisions, Method, Ranking, Rankings
-from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, LAPLACE_SIZES, RCV1, TOPICS
 from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
 from textbayes.reproduce.sparse.systems import (
+    AVERAGES,
+    GAMMAS,
     JEFFREYS,
     MARKETS,
+    PUBLISHED,
+    TOPICS,
     Cut,
     RegressionModel,
     RegressionOutcome,
@@ -30,20 +32,20 @@ from textbayes.reproduce.sparse.systems import (
     rcv1,
     reuters,
 )
-from textbayes.reproduce.texts import TextRules
 
 _Peer = TypeVar("_Peer", bound=Hashable)
-Columns: TypeAlias = Mapping[str, tuple[Sequence[float], RegressionModel | None]]
+Columns: TypeAlias = Mapping[str, tuple[str, RegressionModel | None]]  # name in published.toml, and our model
+_F1: Mapping[str, Sequence[float]] = PUBLISHED["f1"]
 _QUICK_GAMMAS = (0.1, 1.0, 10.0)
 _RCV1_GAMMA = 25.0
 
 
-def _reuters(run: Run) -> Regressions:
+def _reuters(run: PaperRun) -> Regressions:
     return run.load("Reuters-21578", lambda: Regressions(reuters()))
 
 
 def _columns(
-    run: Run, fits: Regressions, models: Mapping[str, RegressionModel], detail: str = ""
+    run: PaperRun, fits: Regressions, models: Mapping[str, RegressionModel], detail: str = ""
 ) -> dict[str, RegressionOutcome]:
     """The outcome of each model by the name of its column."""
     found = run.outcomes(fits, models.values(), detail)
@@ -51,28 +53,26 @@ def _columns(
 
 
 def _f1_table(
-    run: Run,
+    run: PaperRun,
     number: str,
     caption: str,
     columns: Columns,
     *notes: str,
     peers: Mapping[str, RegressionOutcome] | None = None,
 ) -> Table:
-    """F1 of the ten topics and their averages: of each column the published figures, and our model unless None."""
+    """F1 of the ten topics and their averages: of each column the published figures, and our model if there is one."""
     models = {name: model for name, (_, model) in columns.items() if model is not None}
     found = {**(peers or {}), **_columns(run, _reuters(run), models)}
     ours = {name: outcome.column for name, outcome in found.items()}
-    printed = {name: cells for name, (cells, _) in columns.items()}
+    printed = {name: _F1[key] for name, (key, _) in columns.items()}
     return Table.by_column(number, caption, (*TOPICS, *AVERAGES), ours, printed, digits=1, notes=notes)
 
 
-def table_1(run: Run) -> Table:
+def table_1(run: PaperRun) -> Table:
     """Table 1: the paper's method beside others."""
     columns: Columns = {
-        "Naive Bayes": (published.NAIVE_BAYES, None),
-        "Log. Reg.": (published.ZHANG_OLES_LOGISTIC, None),
-        "SVM": (published.ZHANG_OLES_SVM, None),
-        "Sparse Bayes": (LAPLACE[10.0], laplace(10.0)),
+        **{name: (name, None) for name in _DECISIONS},
+        "Sparse Bayes": ("Laplace γ = 10", laplace(10.0)),
     }
     collection = _reuters(run).collection
     counts = f"{collection.train.shape[0]:,} training and {collection.test.shape[0]:,} test stories."
@@ -90,14 +90,17 @@ _RANKINGS: dict[str, Ranking] = {"SVM": "SVM", "kNN": "kNN", "Rocchio": "Rocchio
 
 
 def _peers(
-    run: Run, what: str, make: Callable[[], Systems[_Peer, int, Any, RegressionOutcome]], names: Mapping[str, _Peer]
+    run: PaperRun,
+    what: str,
+    make: Callable[[], Systems[_Peer, int, Any, RegressionOutcome]],
+    names: Mapping[str, _Peer],
 ) -> dict[str, RegressionOutcome]:
     """The outcomes of the methods of others by the name of their column."""
     found = run.outcomes(run.load(what, make), names.values(), f": {what}")
     return {name: found[method] for name, method in names.items()}
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Figure 1: the probit model with hierarchical prior and latent variables."""
     nodes = {
         "gamma": Node("γ", 0.0, 2.5, "fixed"), "tau": Node("τⱼ", 1.6, 2.5), "beta": Node("βⱼ", 3.2, 2.5),
@@ -110,7 +113,7 @@ def figure_1(run: Run) -> Figure:
     return Figure("1", "Probit model with hierarchical prior and latent variables.", svg, description=description)
 
 
-def figure_2(run: Run) -> Figure:
+def figure_2(run: PaperRun) -> Figure:
     """Figure 2: minimum, quartiles and maximum of F1 over the ten topics for each column of Table 1, and ours."""
     table = table_1(run)
     names = [*table.columns, "Sparse Bayes, ours"]
@@ -134,7 +137,7 @@ def figure_2(run: Run) -> Figure:
     )
 
 
-def figure_3(run: Run) -> Figure:
+def figure_3(run: PaperRun) -> Figure:
     """Figure 3: f(w) = d² ln Φ(w)/dw², negative everywhere, so the probit likelihood is log-concave."""
     w = np.linspace(-8.0, 8.0, 321)
     f = -make_link("probit").hessian(w, np.ones_like(w))
@@ -147,27 +150,27 @@ def figure_3(run: Run) -> Figure:
     return Figure("3", caption, drawn.svg, description=description)
 
 
-def table_2(run: Run) -> Table:
+def table_2(run: PaperRun) -> Table:
     """Table 2: raw and logarithmic term frequencies."""
     columns: Columns = {
-        "Jeffreys raw TF": (published.JEFFREYS_RAW, JEFFREYS._replace(scheme="raw")),
-        "Jeffreys log TF": (published.JEFFREYS, JEFFREYS),
-        "Laplace γ = 10 raw TF": (published.LAPLACE_RAW, laplace(10.0)._replace(scheme="raw")),
-        "Laplace γ = 10 log TF": (LAPLACE[10.0], laplace(10.0)),
+        "Jeffreys raw TF": ("Jeffreys raw TF", JEFFREYS._replace(scheme="raw")),
+        "Jeffreys log TF": ("Jeffreys", JEFFREYS),
+        "Laplace γ = 10 raw TF": ("Laplace γ = 10 raw TF", laplace(10.0)._replace(scheme="raw")),
+        "Laplace γ = 10 log TF": ("Laplace γ = 10", laplace(10.0)),
     }
     return _f1_table(run, "2", "Role of the term frequency measure: F1.", columns)
 
 
-def _by_prior(run: Run, jeffreys: Sequence[float], of_gamma: Mapping[float, Sequence[float]]) -> Columns:
+def _by_prior(run: PaperRun) -> Columns:
     """The columns of Tables 3 and 4."""
     gammas = _QUICK_GAMMAS if run.quick else GAMMAS
-    by_gamma = {f"Laplace γ = {g:g}": (of_gamma[g], laplace(g) if g in gammas else None) for g in GAMMAS}
-    return {"Jeffreys": (jeffreys, JEFFREYS), **by_gamma}
+    models = {"Jeffreys": JEFFREYS, **{f"Laplace γ = {g:g}": laplace(g) if g in gammas else None for g in GAMMAS}}
+    return {name: (name, model) for name, model in models.items()}
 
 
-def table_3(run: Run) -> Table:
+def table_3(run: PaperRun) -> Table:
     """Table 3: priors."""
-    table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(run, published.JEFFREYS, LAPLACE))
+    table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(run))
     notes = []
     for reading, power in (("γ", 1.0), ("√γ", 0.5)):
         gammas = _QUICK_GAMMAS if run.quick else GAMMAS
@@ -198,10 +201,10 @@ CHOICES = {
     "words by Yule's Q (footnote 2)": TextChoice(score="yule_q"),
 }
 _CHOICE_MODELS = {"Jeffreys": JEFFREYS, "Laplace γ = 1": laplace(1.0), "Laplace γ = 10": laplace(10.0)}
-_PRINTED = np.array((published.JEFFREYS, LAPLACE[1.0], LAPLACE[10.0]))
+_PRINTED = np.array([_F1[name] for name in _CHOICE_MODELS])
 
 
-def table_3a(run: Run) -> Table:
+def table_3a(run: PaperRun) -> Table:
     """Table 3a: averages of three columns of Table 3 under every choice; the notes say how far single topics move."""
     n_topics, found = len(TOPICS), {}  # (n_models, topics and averages) of each choice
     for name, choice in list(CHOICES.items())[: 2 if run.quick else None]:
@@ -234,10 +237,9 @@ def _distance(name: str, difference: FloatArray) -> str:
     return f"{name} {away.mean():.1f} on average, at most {away.max():.1f} ({worst})"
 
 
-def table_4(run: Run) -> Table:
+def table_4(run: PaperRun) -> Table:
     """Table 4: parameters left; the Laplace cells are compared by rank correlation."""
-    fits, columns = _reuters(run), _by_prior(run, published.JEFFREYS_SIZES, LAPLACE_SIZES)
-    printed = {name: cells for name, (cells, _) in columns.items()}
+    fits, columns, printed = _reuters(run), _by_prior(run), PUBLISHED["sizes"]
     found = _columns(run, fits, {name: model for name, (_, model) in columns.items() if model is not None})
     ours = {name: list(map(float, outcome.sizes)) for name, outcome in found.items()}
     left, known = (np.array([of[name] for name in list(ours)[1:]]) for of in (ours, printed))
@@ -251,31 +253,31 @@ def table_4(run: Run) -> Table:
     return Table.by_column("4", caption, TOPICS, ours, printed, digits=0, notes=notes, mark=15.0)
 
 
-def table_5(run: Run) -> Table:
+def table_5(run: PaperRun) -> Table:
     """Table 5: 300 words and 1,000."""
     many = [None if run.quick else model._replace(n_words=1000) for model in (JEFFREYS, laplace(10.0))]
     columns: Columns = {
-        "Jeffreys 300": (published.JEFFREYS, JEFFREYS),
-        "Jeffreys 1,000": (published.JEFFREYS_1000, many[0]),
-        "Laplace γ = 10, 300": (LAPLACE[10.0], laplace(10.0)),
-        "Laplace γ = 10, 1,000": (published.LAPLACE_1000, many[1]),
+        "Jeffreys 300": ("Jeffreys", JEFFREYS),
+        "Jeffreys 1,000": ("Jeffreys 1,000", many[0]),
+        "Laplace γ = 10, 300": ("Laplace γ = 10", laplace(10.0)),
+        "Laplace γ = 10, 1,000": ("Laplace γ = 10, 1,000", many[1]),
     }
     return _f1_table(run, "5", "Role of the number of features: F1.", columns)
 
 
-def table_6(run: Run) -> Table:
+def table_6(run: PaperRun) -> Table:
     """Table 6: probit and logistic regression with sparse and other priors."""
     columns: Columns = {
-        "Probit Gaussian": (published.GAUSSIAN, RegressionModel("probit", "gaussian", 0.1)),
-        "Probit Laplace": (LAPLACE[10.0], laplace(10.0)),
-        "Logistic Gaussian": (published.LOGISTIC_GAUSSIAN, RegressionModel("logit", "gaussian", 0.1, scheme="tfidf")),
-        "Logistic Laplace": (published.LOGISTIC_LAPLACE, RegressionModel("logit", "laplace", 0.1, scheme="tfidf")),
+        "Probit Gaussian": ("Probit Gaussian", RegressionModel("probit", "gaussian", 0.1)),
+        "Probit Laplace": ("Laplace γ = 10", laplace(10.0)),
+        "Logistic Gaussian": ("Logistic Gaussian", RegressionModel("logit", "gaussian", 0.1, scheme="tfidf")),
+        "Logistic Laplace": ("Logistic Laplace", RegressionModel("logit", "laplace", 0.1, scheme="tfidf")),
     }
     note = "Gaussian variance 0.01, Laplace rate γ = 10; the logistic columns use log TF × IDF, as the paper's."
     return _f1_table(run, "6", "Sparse and non-sparse binary regression: F1.", columns, note)
 
 
-def _rcv1(run: Run) -> Regressions:
+def _rcv1(run: PaperRun) -> Regressions:
     return run.load("RCV1-v2", lambda: Regressions(rcv1(1 if run.quick else None)))
 
 
@@ -293,7 +295,7 @@ def _rcv1_models() -> dict[str, RegressionModel]:
     }
 
 
-def _averages_table(run: Run, number: str, caption: str, names: Sequence[str], *notes: str) -> Table:
+def _averages_table(run: PaperRun, number: str, caption: str, names: Sequence[str], *notes: str) -> Table:
     """Macro- and micro-average of RCV1-v2, the methods of others too unless ``quick``."""
     fits, models = _rcv1(run), _rcv1_models()
     collection = fits.collection
@@ -306,11 +308,11 @@ def _averages_table(run: Run, number: str, caption: str, names: Sequence[str], *
     if not run.quick and any(name in _RANKINGS for name in names):
         found |= _peers(run, "the methods of others on RCV1-v2", lambda: Rankings(collection), _RANKINGS)
     ours = {name: outcome.column[-2:] for name, outcome in found.items()}
-    printed = {name: RCV1[name] for name in names}
+    printed = {name: PUBLISHED["rcv1"][name] for name in names}
     return Table.by_column(number, caption, AVERAGES, ours, printed, digits=1, notes=(note, *notes))
 
 
-def table_7(run: Run) -> Table:
+def table_7(run: PaperRun) -> Table:
     """Table 7: RCV1-v2 beside other methods."""
     names = ["SVM", "kNN", "Rocchio", "probit Jeffreys", "probit Laplace", "logistic Laplace 3,000"]
     cited = (
@@ -321,7 +323,7 @@ def table_7(run: Run) -> Table:
     return _averages_table(run, "7", "RCV1-v2: sparse Bayes and other methods, F1.", names, cited)
 
 
-def table_8(run: Run) -> Table:
+def table_8(run: PaperRun) -> Table:
     """Table 8: RCV1-v2 by link and prior."""
     models, fits = _rcv1_models(), _rcv1(run)
     table = _averages_table(run, "8", "RCV1-v2: sparse and non-sparse binary regression, F1.", list(models))

@@ -1,4 +1,8 @@
-"""A filter that goes on from a trained model: its labels are topics, its posterior what the filter knows of them."""
+"""From models to filters and back.
+
+A filter may go on from a trained model: its labels are topics, its posterior what the filter knows of them. And the
+topics of a filter can be saved as a model: the same words, weights and probabilities.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.assemble import assembled
 from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.models.linear.model import LinearModel
-from textbayes.models.online import BayesOnlineClassifier, DiagonalPosterior, OnlineLikelihood, OnlinePosterior
+from textbayes.models.online import (
+    BayesOnlineClassifier,
+    DeferredPosterior,
+    DiagonalPosterior,
+    FullPosterior,
+    GaussianProcess,
+    OnlineLikelihood,
+    OnlinePosterior,
+)
 from textbayes.models.online.base import Bank
+from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, ready_to_judge
-from textbayes.stream.words import KeptDocuments, Lexicon
-from textbayes.text import TextVectorizer
+from textbayes.stream.words import FilterLexicon, KeptDocuments, vectorizer_of
+from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.packed import pack
 from textbayes.text.views import TextViews
 
@@ -72,7 +87,7 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     scheme = weighting.scheme, weighting.norm
     frequency = weighting.document_frequency_
     counted = np.zeros(len(weighting.idf_), dtype=np.int64) if frequency is None else frequency
-    lexicon = Lexicon(pack(list(vectorizer.get_feature_names_out())), counted, weighting.n_docs_, *scheme)
+    lexicon = FilterLexicon(pack(list(vectorizer.get_feature_names_out())), counted, weighting.n_docs_, *scheme)
     names, posteriors = _labels(model, known, OnlineLikelihood(chosen.link, chosen.noise))
     n_texts = _label_counts(model) if frequency is not None else {}
     made = []
@@ -124,13 +139,13 @@ def _types(ensemble: Any) -> str:
 def _online(estimator: BayesOnlineClassifier) -> _Known:
     likelihood = estimator.likelihood
     posterior: Any = estimator.posterior_
-    told: dict[str, Any] = {"link": likelihood.link.spec, "noise": likelihood.noise}
+    own_settings: dict[str, Any] = {"link": likelihood.link.spec, "noise": likelihood.noise}
     if estimator.covariance == "process":
         kernel = getattr(estimator, "kernel", None)
         if not isinstance(kernel, str):
             raise InputError("the kernel of the model is a function, which a filter cannot keep; name one: linear")
-        told |= {"covariance": "gp", "kernel": kernel, "basis": max(len(one.alpha) for one in posterior)}
-        return _Known([(one.words, one.copy()) for one in posterior], told)
+        own_settings |= {"covariance": "gp", "kernel": kernel, "basis": max(len(one.alpha) for one in posterior)}
+        return _Known([(one.words, one.copy()) for one in posterior], own_settings)
     if isinstance(posterior, Bank):
         columns = [(one.words, one.copy()) for one in posterior]
         variances = np.concatenate([one.prior_var[1:] for one in posterior])
@@ -145,7 +160,7 @@ def _online(estimator: BayesOnlineClassifier) -> _Known:
         variances = posterior.prior_var[1:].ravel()
     positive = variances[variances > 0.0]
     variance = float(np.median(positive)) if len(positive) else FilterSettings.variance
-    return _Known(columns, told | {"covariance": estimator.covariance, "variance": variance})
+    return _Known(columns, own_settings | {"covariance": estimator.covariance, "variance": variance})
 
 
 def _diagonal(*parts: FloatArray) -> DiagonalPosterior:
@@ -198,7 +213,7 @@ def _label_counts(model: TextCategorizer) -> dict[str, int]:
     return dict(zip(model.label_space_.class_names, counts.tolist(), strict=True))
 
 
-def _counts(lexicon: Lexicon, n_relevant: int | None) -> tuple[AnyArray, AnyArray, int, int]:
+def _counts(lexicon: FilterLexicon, n_relevant: int | None) -> tuple[AnyArray, AnyArray, int, int]:
     """Relevant texts with each word, texts beyond the training ones, and the numbers of both.
 
     Where it is not known how many texts are relevant, the training texts are taken back: evidence begins anew.
@@ -216,3 +231,79 @@ def _chosen(topics: list[Topic], names: list[str]) -> list[Topic]:
         if name not in by_name:
             raise InputError(f"the model has no label {name!r}; choose among {', '.join(list(by_name)[:20])}")
     return [by_name[name] for name in names]
+
+
+def export_model(filter: AdaptiveFilter) -> TextCategorizer:
+    """A multi-label ``TextCategorizer`` whose labels are the topics of a filter, with the filter's probabilities.
+
+    What is kept: the words that have a column, how they are weighed, the posterior of every topic, the threshold, and
+    how many documents are relevant to each topic. The documents themselves, judgements and schedules are not.
+
+    Parameters
+    ----------
+    filter : AdaptiveFilter
+
+    Examples
+    --------
+    >>> from textbayes.core.types import Document
+    >>> grain = [Document("", text, ("grain",)) for text in ["corn wheat", "corn rain", "wheat rain"] * 4]
+    >>> other = [Document("", text) for text in ["bank rates", "bank loans", "goal match"] * 4]
+    >>> news = AdaptiveFilter.start([*grain, *other])
+    >>> model = export_model(news)
+    >>> model.predict_labels(["the corn harvest", "bank loans"])
+    [('grain',), ()]
+    """
+    settings, n_words = filter.settings, len(filter.lexicon)
+    topics = sorted(filter.topics, key=lambda topic: topic.name)
+    space = LabelSpace(np.array([topic.name for topic in topics], dtype=object), "multilabel")
+    estimator = _estimator(settings)
+    posterior, evidence = _posterior(topics, n_words, settings), [0.0] * len(topics)
+    nothing = np.zeros((1, len(topics)))
+    return assembled(
+        estimator,
+        estimator.unfitted().with_posterior(posterior, evidence, space, n_words),
+        vectorizer_of(settings.text, filter.lexicon),
+        _weighting(filter.lexicon),
+        f"fixed:threshold={settings.threshold!r}",
+        nothing,
+        nothing > 0.0,
+        np.array([topic.n_relevant for topic in topics]),
+        None,  # a filter keeps no texts
+    )
+
+
+def _estimator(settings: FilterSettings) -> BayesOnlineClassifier:
+    """What learns the same way from the same prior."""
+    shared: dict[str, Any] = {"link": settings.link, "noise": settings.noise, "passes": settings.passes}
+    if settings.covariance == "gp":
+        return BayesProcessClassifier(kernel=settings.kernel, budget=settings.basis, **shared)
+    scale = float(np.sqrt(settings.variance))
+    return BayesOnlineClassifier(scale=scale, intercept_scale=scale, covariance=settings.covariance, **shared)
+
+
+def _posterior(topics: Sequence[Topic], n_words: int, settings: FilterSettings) -> DiagonalPosterior | Bank[Any]:
+    if settings.covariance != "diagonal":
+        return Bank([_own(topic.posterior) for topic in topics])
+    names = ("mean", "var", "prior_mean", "prior_var")
+    arrays = {name: np.zeros((1 + n_words, len(topics))) for name in names}  # variance 0: not a word of the topic
+    for k, topic in enumerate(topics):
+        at = np.concatenate([[0], 1 + topic.words])
+        for name, array in arrays.items():
+            array[at, k] = getattr(topic.posterior, name)[:, 0]
+    return DiagonalPosterior(**arrays)
+
+
+def _own(posterior: OnlinePosterior) -> OnlinePosterior:
+    """A posterior of one topic that a file can keep; what waits is brought into the covariance."""
+    if isinstance(posterior, GaussianProcess):
+        return replace(posterior.copy(), basis=posterior.basis.sorted_indices())
+    if not isinstance(posterior, DeferredPosterior):
+        return posterior.copy()
+    size = posterior.n_weights
+    prior = np.zeros(size), np.full(size, posterior.variance)
+    return FullPosterior(posterior.words, posterior.mean.copy(), posterior.cov, *prior)
+
+
+def _weighting(lexicon: FilterLexicon) -> TermWeighting:
+    params = {"scheme": lexicon.scheme, "norm": lexicon.norm}
+    return TermWeighting.from_state({"params": params, "n_docs": lexicon.n_docs}, {"idf": lexicon.idf.copy()})
