@@ -92,6 +92,8 @@ class TextModel:
     trains: ClassVar[bool] = True
 
     label_space_: LabelSpace
+    classes_: AnyArray
+    prior_knowledge: Any = None  # what a prior file says of words, where a model's parameters cannot hold it
 
     # -- before the fit ------------------------------------------------------------------------------------------------
     @classmethod
@@ -137,9 +139,16 @@ class TextModel:
         )
 
     def unfitted(self, **changes: Any) -> Self:
-        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
+        """Copy that is not fitted, with some parameters changed; what a prior file says is retained."""
         fresh: Self = clone(self).set_params(**changes)
+        if self.prior_knowledge is not None:
+            fresh.prior_knowledge = self.prior_knowledge
         return fresh
+
+    def with_labels(self, space: LabelSpace) -> Self:
+        """The same, fitted to the columns of these labels."""
+        self.label_space_, self.classes_ = space, space.classes
+        return self
 
     def is_softmax_of(self, space: LabelSpace) -> bool:
         """Whether scores of these labels are those of one distribution over them."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import check_level
 from textbayes.links.base import BaseLink
 
 if TYPE_CHECKING:  # scoring needs neither
@@ -86,8 +86,7 @@ def probability_interval(
     >>> [float(end.round(2)[0]) for end in probability_interval(np.array([1.0]), np.array([0.25]), make_link("logit"))]
     [0.54, 0.86]
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    check_level(level)
     reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
     return link.probability(eta - reach), link.probability(eta + reach)
 
@@ -225,8 +224,7 @@ def centred_interval(
     level : float
         The probability that an interval holds.
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    check_level(level)
     reach, middle = special.ndtri(0.5 + 0.5 * level) * errors, weights if shifts is None else weights + shifts
     return np.minimum(middle - reach, weights), np.maximum(middle + reach, weights)
 

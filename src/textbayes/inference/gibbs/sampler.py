@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from textbayes.core.codec import Choice, Fields, Hyper, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, check_whole
 from textbayes.inference import inferences
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
@@ -238,16 +238,13 @@ class Gibbs(BaseInference):
         return changed
 
     def _check_settings(self) -> None:
-        for name, least in (("chains", 1), ("warmup", 0), ("max_draws", 4), ("thin", 1), ("label_replicates", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
-                raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
+        least = {"chains": 1, "warmup": 0, "max_draws": 4, "thin": 1, "label_replicates": 1, "random_state": 0}
+        for name, value in least.items():
+            check_whole(name, getattr(self, name), value)
         if not self.target_ess > 0.0:
             raise InputError(f"target_ess={self.target_ess!r} is not usable; pass a positive number, such as 400")
         if not self.max_r_hat > 1.0:
             raise InputError(f"max_r_hat={self.max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
-        if not isinstance(self.random_state, (int, np.integer)) or self.random_state < 0:
-            raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
         check_choice("method", self.method, METHODS)
 
     @property

@@ -25,7 +25,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, check_whole
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, TextModel
@@ -337,7 +337,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         deltas = self.words_.deltas
         return np.zeros(len(self.words_.sums)) if deltas is None else deltas
 
-    def with_labels(self, space: LabelSpace, order: IntArray) -> Self:
+    def for_labels(self, space: LabelSpace, order: IntArray) -> Self:
         """The same as a model of labels that its clusters stand for.
 
         Parameters
@@ -429,7 +429,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise ModelFileError("the model's clusters are not those of its labels; was the file altered?")
         if clusters.n_features_in_ != n_features or len(clusters.sizes_) != n_classes or space.kind == "multilabel":
             raise ModelFileError("the model's clusters are of other words or labels; was the file altered?")
-        return clusters.with_labels(space, np.array(order, dtype=np.int64))
+        return clusters.for_labels(space, np.array(order, dtype=np.int64))
 
     @property
     def _n_features_out(self) -> int:
@@ -443,9 +443,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _check_settings(self) -> None:
         for name in ("n_clusters", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
-                raise InputError(f"{name}={value!r} is not usable; pass a whole number from 1 on")
+            check_whole(name, getattr(self, name))
         check_choice("model", self.model, _MODELS)
         if not isinstance(self.tol, numbers.Real) or not self.tol >= 0.0:
             raise InputError(f"tol={self.tol!r} is not usable; pass a number from 0 on")

@@ -195,12 +195,11 @@ def best_alpha(alpha: FloatArray, points: FloatArray, limit: float = LARGEST, ma
     return np.exp(log_alpha)
 
 
-def best_beta(
-    beta: FloatArray, sums: FloatArray, log_means: FloatArray, n_clusters: int, max_iter: int = 1
-) -> FloatArray:
+def best_beta(beta: FloatArray, sums: FloatArray, log_means: FloatArray, n_clusters: int) -> FloatArray:
     """The (β₁, β₂) that maximise Σ_w [ln Γ(K b_w) − K ln Γ(b_w) + b_w Σ_k E ln τ_wk], b_w = β₁ + β₂σ_w.
 
-    ``log_means`` (V,) holds Σ_k E ln τ_wk. β₂ = 0 stays 0. The function is concave in β; Newton's method in ln β.
+    ``log_means`` (V,) holds Σ_k E ln τ_wk. β₂ = 0 stays 0. The function is concave in β; a step of
+    Newton's method in ln β.
     """
     free = 1 if beta[1] == 0.0 else 2
     if n_clusters == 1:
@@ -215,19 +214,16 @@ def best_beta(
         return np.asarray(value[0] + value[1] * sums if free == 2 else np.full(len(sums), value[0]))
 
     log_beta = np.log(beta[:free])
-    for _ in range(max_iter):
-        b = _strengths(log_beta)
-        first = n_clusters * (special.digamma(n_clusters * b) - special.digamma(b)) + log_means
-        second = n_clusters**2 * special.polygamma(1, n_clusters * b) - n_clusters * special.polygamma(1, b)
-        parts = np.exp(log_beta)[:, None] * np.vstack([np.ones_like(sums), sums])[:free]
-        slope = (parts * first).sum(axis=1)
-        curvature = -np.einsum("iw,jw->ij", parts * second, parts) + np.diag(np.maximum(-slope, 0.0))
-        curvature += 1e-9 * np.trace(curvature) * np.eye(free)
-        step = np.clip(np.linalg.solve(curvature, slope), -1.0, 1.0)
-        moved = _uphill(objective, log_beta, step, np.log([SMALLEST, _LOWEST_SLOPE])[:free])
-        if moved is None:
-            break
-        log_beta = moved
+    b = _strengths(log_beta)
+    first = n_clusters * (special.digamma(n_clusters * b) - special.digamma(b)) + log_means
+    second = n_clusters**2 * special.polygamma(1, n_clusters * b) - n_clusters * special.polygamma(1, b)
+    parts = np.exp(log_beta)[:, None] * np.vstack([np.ones_like(sums), sums])[:free]
+    slope = (parts * first).sum(axis=1)
+    curvature = -np.einsum("iw,jw->ij", parts * second, parts) + np.diag(np.maximum(-slope, 0.0))
+    curvature += 1e-9 * np.trace(curvature) * np.eye(free)
+    step = np.clip(np.linalg.solve(curvature, slope), -1.0, 1.0)
+    moved = _uphill(objective, log_beta, step, np.log([SMALLEST, _LOWEST_SLOPE])[:free])
+    log_beta = log_beta if moved is None else moved
     return np.concatenate([np.exp(log_beta), beta[free:]])
 
 

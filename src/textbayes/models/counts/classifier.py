@@ -132,10 +132,7 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         groups : sequence of n_docs values, optional
             With ``beta="cv"`` documents of one group (an author, copies of one text) share a fold.
         """
-        X = checked_counts(self, X, reset=True)
-        labels = one_label_each(X, y)
-        codes, space = encode_classes(labels, None)
-        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
+        return self.fit_classes(X, y, None, sample_weight, lengths, groups)
 
     @all_or_nothing
     def fit_classes(
@@ -153,11 +150,11 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         ----------
         X, y, sample_weight, lengths, groups
             As for :meth:`fit`.
-        classes : sequence of labels
-            All classes, in the order of the results.
+        classes : sequence of labels or None
+            All classes, in the order of the results; None for those of the labels.
         """
         X = checked_counts(self, X, reset=True)
-        codes, space = encode_classes(one_label_each(X, y), list(classes))
+        codes, space = encode_classes(one_label_each(X, y), None if classes is None else list(classes))
         return self._settle(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
 
     @all_or_nothing

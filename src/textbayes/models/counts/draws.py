@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.validation import check_whole
 from textbayes.models.counts.base import CountSums
 from textbayes.models.counts.hierarchy import Fit, HierarchyConstants, KernelDocuments, of_lengths
 
@@ -45,9 +45,7 @@ class Sampling:
 
     def __post_init__(self) -> None:
         for name, least in (("n_draws", 4), ("thin", 1), ("warmup", 0), ("chains", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
-                raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
+            check_whole(name, getattr(self, name), least)
 
 
 class Drawn(NamedTuple):

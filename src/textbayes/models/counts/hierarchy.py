@@ -138,6 +138,7 @@ def evidence_grid(exposure: FloatArray, spread: bool) -> list[HierarchyConstants
 
 _FIRST, _LAST, _NODES = math.log(1e-6), math.log(1.1e4), 384  # of ln δ, where A is tabulated
 _DIGITS = 1e-14
+_TOL, _MAX_ITER = 1e-8, 200  # of the modes of the words
 _MOST_OCCURRENCES = 1e6  # the kernels' time and memory grow with the largest count
 
 
@@ -228,15 +229,13 @@ def fit_contagion(
     shares: FloatArray,
     betas: FloatArray,
     log_basis: bool,
-    tol: float = 1e-8,
-    max_iter: int = 200,
 ) -> Fit:
     """Modes of all words; see ``kernels.counts.contagion_modes`` for the arguments."""
     n_classes = len(documents.tables)
     zeta = np.log1p(np.clip(start.deltas, 1e-3, 1e3))
     points = np.ascontiguousarray(np.log(np.vstack([start.rates, zeta])).T)
     prior = (pseudo, shares, betas, float(log_basis))
-    modes, left, evidence = contagion_modes_kernels.contagion_modes(*documents, *prior, points, tol, max_iter)
+    modes, left, evidence = contagion_modes_kernels.contagion_modes(*documents, *prior, points, _TOL, _MAX_ITER)
     rates, deltas = np.exp(modes[:, :n_classes].T), np.expm1(np.exp(modes[:, n_classes:].T))
     return Fit(rates, deltas, left, evidence)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.codec import Choice, Fields
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
@@ -414,22 +412,6 @@ class BayesMultinomialClassifier(WeightsClassifier):
                 f"class {name!r} has no document of positive weight, and nothing else says how rare it is; leave it "
                 "out, or give the intercepts a prior, such as intercept_scale=10"
             )
-
-    def _warn_if_unfinished(self) -> None:
-        if bool(self.fit_info_.converged.all()):
-            return
-        violation = float(self.fit_info_.violation.max())
-        if self.draws_ is not None:
-            said = (
-                f"the posterior was sampled less well than asked for, R-hat up to {1.0 + violation:.2f}; draw more "
-                "(max_draws) or use a prior with lighter tails"
-            )
-        else:
-            said = (
-                f"the fit stopped at a relative violation of {violation:.1e}, above tol={self.tol:g}; raise max_iter "
-                "or tol, or use a smaller scale"
-            )
-        warnings.warn(said, ConvergenceWarning, stacklevel=4)
 
 
 def _of_classes(parameters: dict[str, Any], present: IntArray, n_classes: int) -> dict[str, Any]:

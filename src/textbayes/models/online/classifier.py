@@ -18,7 +18,7 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, check_choice, check_same_length, writable
+from textbayes.core.validation import as_numbers, check_choice, check_same_length, check_whole, writable
 from textbayes.models import model_types
 from textbayes.models.online.base import Bank, LinearPredictor, check_retention
 from textbayes.models.online.batch import Start, check_memory, fitted_start
@@ -336,8 +336,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         )
 
     def _rank(self) -> int:
-        if not isinstance(self.rank, numbers.Integral) or self.rank < 1:
-            raise InputError(f"rank={self.rank!r} is not usable; pass a whole number from 1 on")
+        check_whole("rank", self.rank)
         return int(self.rank)
 
     def _learn(
@@ -385,8 +384,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         return self.likelihood
 
     def _check_learning(self) -> None:
-        if not isinstance(self.passes, numbers.Integral) or self.passes < 1:
-            raise InputError(f"passes={self.passes!r} is not usable; pass a whole number from 1 on")
+        check_whole("passes", self.passes)
         check_retention(self.retention)
         n_threads(self.n_jobs)
 

@@ -13,6 +13,7 @@ from textbayes.core.codec import Array, Csr, Fields, Number, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.validation import check_whole
 from textbayes.models.online.base import (
     LinearPredictor,
     OnlinePosterior,
@@ -43,8 +44,7 @@ class Polynomial:
     degree: int = 1
 
     def __post_init__(self) -> None:
-        if self.degree < 1 or self.degree != int(self.degree):
-            raise InputError(f"degree={self.degree!r} is not usable; pass a whole number from 1 on")
+        check_whole("degree", self.degree)
 
     def __call__(self, A: Any, B: Any) -> FloatArray:
         products = dot_products(A, B) + 1.0

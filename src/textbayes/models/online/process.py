@@ -76,7 +76,6 @@ class BayesProcessClassifier(BayesOnlineClassifier):
     covariance = "process"
     start = None
     mean = 0.0
-    _word_prior: Observations | None = None
 
     def __init__(
         self,
@@ -104,13 +103,13 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
     ) -> Self:
         """Fitted copy; parameters as for ``TextModel``."""
-        if self._word_prior is None:
+        if self.prior_knowledge is None:
             return super().fit_features(features, indicator, space, options)
         one, rows = self.unfitted(), self._learning_order(features.n_docs)
         X, labels = features.weights[rows], sparse.csr_matrix(indicator[rows], dtype=np.int64)
         weight = None if options is None or options.weight is None else options.weight[rows]
         one.start_labels(LabelSpace(np.arange(space.n_columns), "multilabel"), features.n_features)
-        for label, (words, means, sds) in enumerate(self._word_prior):
+        for label, (words, means, sds) in enumerate(self.prior_knowledge):
             if len(words):
                 one.observe(label, words, means, sds)
         for _ in range(int(one.passes)):
@@ -130,7 +129,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
             wide = np.broadcast_to(prior.scale, shape)[label, columns]
             found.append((columns, noise * at, noise * wide))
         after = self.unfitted()
-        after._word_prior = found
+        after.prior_knowledge = found
         return after
 
     def description(self) -> str:

@@ -14,6 +14,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.validation import check_level
 from textbayes.knowledge.informed_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.models.base import FitOptions, TextModel, shared_parts
@@ -84,11 +85,6 @@ class OnlineModel(TextModel):
         """
         return np.arange(n_docs) if self.retention < 1.0 else np.random.default_rng(0).permutation(n_docs)
 
-    def with_labels(self, space: LabelSpace) -> Self:
-        """The same, fitted to the columns of these labels."""
-        self.label_space_, self.classes_ = space, space.classes
-        return self
-
     def with_prior(self, matched: MatchedPriors, features: Features, weight: FloatArray) -> Self:
         """Copy, not fitted, with the prior that a table gives; parameters as for ``TextModel``."""
         default = make_prior("gaussian", self.scale, self.mean)
@@ -137,8 +133,7 @@ class OnlineModel(TextModel):
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
         """Ends of the credible interval of each label's own probability."""
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+        check_level(level)
         mean, var = self.linear_predictor(features.weights)
         reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
         ends = (self._log_odds(mean + side * reach) for side in (-1.0, 1.0))
