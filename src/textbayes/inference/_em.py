@@ -89,7 +89,7 @@ class Anderson:
 _JITTER = 1e-10  # relative; makes a direction of free words without any curvature stand still instead of failing
 
 
-class Block:
+class WordBlock:
     """The words that one M-step moves together, with the intercept.
 
     ``keep`` holds on to the Gram matrix for as long as the documents' curvature does not change (probit: always).
@@ -228,7 +228,7 @@ class EmSteps:
     ) -> None:
         self.fit, self.tol, self.divide, self.record = fit, tol, divide, record
         self.anderson = Anderson()
-        self.blocks: list[tuple[Block, BasePrior]] = []
+        self.blocks: list[tuple[WordBlock, BasePrior]] = []
         self.columns: IntArray = np.zeros(0, dtype=np.int64)
         self.gained = True
 
@@ -276,7 +276,7 @@ class EmSteps:
             return True
         self.columns = columns
         parts = self.divide(columns, len(fit.y))
-        self.blocks = [(Block(fit.problem.X, part, len(parts) == 1), fit.prior.take(part)) for part in parts]
+        self.blocks = [(WordBlock(fit.problem.X, part, len(parts) == 1), fit.prior.take(part)) for part in parts]
         return False
 
     # -- EM -------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from textbayes.models.online import (
     LowRankPosterior,
     OnlinePosterior,
 )
-from textbayes.models.online.base import Rows as LocalRows
+from textbayes.models.online.base import WordRows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.words import Rows
 
@@ -163,16 +163,16 @@ class WordPlaces:
         return found
 
 
-def lesson_rows(rows: Rows, positions: AnyArray) -> LocalRows:
+def lesson_rows(rows: Rows, positions: AnyArray) -> WordRows:
     """The same as :func:`local_rows`, with the position of every entry of the rows."""
     return local_rows(rows._replace(indices=np.arange(len(positions), dtype=np.int32)), positions)
 
 
-def local_rows(rows: Rows, position: AnyArray) -> LocalRows:
+def local_rows(rows: Rows, position: AnyArray) -> WordRows:
     """The documents as far as they have the words of one topic."""
     from textbayes.kernels.online.rows import restrict_rows
 
-    return LocalRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
+    return WordRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
 
 
 def predict(topic: Topic, rows: Rows, position: AnyArray) -> LinearPredictor:

@@ -244,7 +244,7 @@ _REFRESH = 50  # iterations after which predictors are computed anew: rounding a
 METHODS = ("auto", "sweeps", "words", "documents")
 
 
-class Target(NamedTuple):
+class TargetPosterior(NamedTuple):
     """The posterior of one label: documents, and the prior of its words.
 
     ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``). ``counts``
@@ -275,7 +275,7 @@ class Chain:
 
     def __init__(
         self,
-        target: Target,
+        target: TargetPosterior,
         seed: np.random.SeedSequence,
         method: str,
         start: FloatArray | None,

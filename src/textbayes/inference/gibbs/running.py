@@ -13,14 +13,14 @@ from textbayes.core.errors import InputError
 from textbayes.core.executor import executor_in_use, spread
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior
 from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
 
 _MOST_WORDS, _MOST_DOCS = 500, 200  # watched for the diagnostics, evenly spaced
 _GROWTH = 1.5  # rounds get longer by this, so that diagnostics cost a bounded share of the time
 
 
-class Plan(NamedTuple):
+class SamplingPlan(NamedTuple):
     """Lengths of a run and its stopping rule: see ``Gibbs``."""
 
     chains: int
@@ -47,7 +47,7 @@ class SamplingProgress(NamedTuple):
     together: bool = False
 
 
-class Run:
+class SamplingRun:
     """The chains of one label and what they have drawn.
 
     ``chain`` makes one from a target, a seed, a method and a start: that of the linear models, unless told otherwise.
@@ -57,9 +57,9 @@ class Run:
 
     def __init__(
         self,
-        target: Target,
+        target: TargetPosterior,
         seeds: list[np.random.SeedSequence],
-        plan: Plan,
+        plan: SamplingPlan,
         method: str,
         start: Any,
         chain: Callable[..., Any] = Chain,

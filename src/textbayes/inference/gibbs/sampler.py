@@ -20,9 +20,16 @@ from textbayes.core.validation import check_choice, check_whole
 from textbayes.inference import inferences
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import INTERCEPT_SCALE, METHODS, Target, check_prior, check_proper, why_improper
+from textbayes.inference.gibbs.chain import (
+    INTERCEPT_SCALE,
+    METHODS,
+    TargetPosterior,
+    check_prior,
+    check_proper,
+    why_improper,
+)
 from textbayes.inference.gibbs.factors import loadings_of, own_part
-from textbayes.inference.gibbs.running import Plan, Run, SamplingProgress
+from textbayes.inference.gibbs.running import SamplingPlan, SamplingProgress, SamplingRun
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior
@@ -248,9 +255,9 @@ class Gibbs(BaseInference):
         check_choice("method", self.method, METHODS)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SamplingPlan:
         """Lengths of a run and its stopping rule."""
-        return Plan(*(getattr(self, name) for name in Plan._fields))
+        return SamplingPlan(*(getattr(self, name) for name in SamplingPlan._fields))
 
     @property
     def plain_settings(self) -> dict[str, Any]:
@@ -314,7 +321,7 @@ class Gibbs(BaseInference):
         loadings, own = None, prior
         if of_words is not None:
             loadings, own = prior.scale[:, None] * of_words, own_part(prior, of_words)
-        target = Target(
+        target = TargetPosterior(
             Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
             y, problem.link, own, of_intercept, self.sample_scale, loadings, counts, base,
         )  # fmt: skip
@@ -323,7 +330,7 @@ class Gibbs(BaseInference):
             at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns]
             at = at / self.label_replicates
         seeds = np.random.SeedSequence([self.random_state, label]).spawn(self.plan.chains)
-        run = Run(target, seeds, self.plan, self.method, at)
+        run = SamplingRun(target, seeds, self.plan, self.method, at)
         self.finish(run, label, self.fingerprint(target), pool)
         weights, scales = run.draws()
         if self.sample_scale:
@@ -341,7 +348,9 @@ class Gibbs(BaseInference):
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
         return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
 
-    def finish(self, run: Run, label: int, fingerprint: str, pool: ThreadPoolExecutor, together: bool = False) -> None:
+    def finish(
+        self, run: SamplingRun, label: int, fingerprint: str, pool: ThreadPoolExecutor, together: bool = False
+    ) -> None:
         """Go on from where the run was left, if it is to be resumed, and draw until it is finished."""
         if self.resume is not None and label in self.resume:
             meta, arrays = self.resume[label]
@@ -357,7 +366,7 @@ class Gibbs(BaseInference):
                 stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
                 self.progress(SamplingProgress(label, *stands, _state(run, fingerprint), together))
 
-    def fingerprint(self, target: Target) -> str:
+    def fingerprint(self, target: TargetPosterior) -> str:
         """Of all that decides what is drawn."""
         digest = hashlib.sha256(f"{self.random_state} {self.method} {self.sample_scale} {target.link.spec}".encode())
         of_intercept = target.intercept_prior
@@ -381,7 +390,7 @@ def counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray 
     return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if kept else None
 
 
-def _state(run: Run, mark: str) -> Callable[[], State]:
+def _state(run: SamplingRun, mark: str) -> Callable[[], State]:
     def get() -> State:
         meta, arrays = run.state()
         return meta | {"fingerprint": mark}, arrays

@@ -24,8 +24,8 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.block import Design, JointDraw
-from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
-from textbayes.inference.gibbs.running import Run
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior, check_prior, check_proper
+from textbayes.inference.gibbs.running import SamplingRun
 from textbayes.inference.gibbs.sampler import counted
 from textbayes.kernels.multinomial import rest_of
 from textbayes.links._student import normal_slack
@@ -89,7 +89,7 @@ def draw_laplace_shifts(offsets: FloatArray, l1: FloatArray, rng: np.random.Gene
 class SoftmaxTarget(NamedTuple):
     """The posterior of all classes: the target of each given the others, on one design."""
 
-    classes: list[Target]
+    classes: list[TargetPosterior]
 
     @property
     def design(self) -> Design:
@@ -256,7 +256,7 @@ class SoftmaxGibbs(BaseInference):
         design = Design.of(problem.X, problem.intercept_prior is not None)
         target = SoftmaxTarget(
             [
-                Target(
+                TargetPosterior(
                     design, np.ascontiguousarray(problem.y[:, c]), problem.link,
                     problem.prior.for_label(c, n_features), problem.intercept_prior_of(c), False, counts=counts,
                 )
@@ -270,7 +270,7 @@ class SoftmaxGibbs(BaseInference):
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
             chain = ProbitChain if problem.link.name == "probit" else SoftmaxChain
-            run = Run(target, seeds, settings.plan, settings.method, at, chain)  # type: ignore[arg-type]
+            run = SamplingRun(target, seeds, settings.plan, settings.method, at, chain)  # type: ignore[arg-type]
             settings.finish(run, 0, " ".join(map(settings.fingerprint, target.classes)), pool, together=True)
         draws = _split(run.draws()[0], problem)
         mean, intercept = draws.mean(), draws.intercept()

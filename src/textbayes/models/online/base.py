@@ -20,7 +20,7 @@ from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 rows_kernels = LazyModule("textbayes.kernels.online.rows")
 
 
-class Rows(NamedTuple):
+class WordRows(NamedTuple):
     """CSR arrays for the kernels: columns counted from 1, since position 0 is the bias of every document."""
 
     indptr: IntArray
@@ -31,10 +31,10 @@ class Rows(NamedTuple):
     def n_docs(self) -> int:
         return len(self.indptr) - 1
 
-    def one(self, i: int) -> Rows:
+    def one(self, i: int) -> WordRows:
         """One document as rows of its own."""
         words, values = self.document(i)
-        return Rows(np.array([0, len(words)]), words, values)
+        return WordRows(np.array([0, len(words)]), words, values)
 
     def document(self, i: int) -> tuple[Any, FloatArray]:
         """Positions and values of one document."""
@@ -104,7 +104,7 @@ class OnlinePosterior(ABC):
 
     @abstractmethod
     def _rows(self, X: Any) -> Any:
-        """The documents as the methods below take them: ``Rows``, or something else that has ``n_docs``."""
+        """The documents as the methods below take them: ``WordRows``, or something else that has ``n_docs``."""
 
     @abstractmethod
     def _learn_compiled(
@@ -342,16 +342,16 @@ def diagonal_prior(n_words: int, mean: Any, variance: Any, bias_variance: float)
     return means, variances
 
 
-def restricted(X: Any, words: IntArray) -> Rows:
+def restricted(X: Any, words: IntArray) -> WordRows:
     """The documents as far as they have these words, the first of which gets position 1."""
-    if isinstance(X, Rows):
+    if isinstance(X, WordRows):
         return X
     rows = canonical_rows(X)
     if len(words) and words.max() >= rows.shape[1]:
         raise InputError(f"X has {rows.shape[1]} columns, but the posterior uses column {words.max()}")
     position = np.full(rows.shape[1], -1, dtype=np.int32)
     position[words] = np.arange(1, len(words) + 1)
-    return Rows(*rows_kernels.restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
+    return WordRows(*rows_kernels.restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
 
 
 class WordsPosterior(OnlinePosterior):
@@ -368,18 +368,18 @@ class WordsPosterior(OnlinePosterior):
         return LinearPredictor(mean[:, None], var[:, None])
 
     @abstractmethod
-    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def _predict_rows(self, rows: WordRows) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the predictor, each (n_docs,)."""
 
     @abstractmethod
-    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+    def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         """One pass in place without drift, ``y`` and ``log_prob`` (n_docs,)."""
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Any) -> WordRows:
         return restricted(X, self.words)
 
     def _learn_compiled(
-        self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self, rows: WordRows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
         log_z = np.empty(rows.n_docs)
         steps = [(rows, y[:, 0], log_z)]

@@ -17,7 +17,7 @@ from textbayes.core.validation import check_whole
 from textbayes.models.online.base import (
     LinearPredictor,
     OnlinePosterior,
-    Rows,
+    WordRows,
     canonical_rows,
     check_words,
     new_words,
@@ -271,8 +271,8 @@ class GaussianProcess(OnlinePosterior):
         return replace(self.copy(), words=np.concatenate([self.words, added]), basis=wider)
 
     def _documents(self, X: Any) -> Any:
-        """The documents as far as they have the words of the process; ``Rows`` have them already, counted from 1."""
-        if isinstance(X, Rows):
+        """The documents as far as they have the words of the process; ``WordRows`` have just these, counted from 1."""
+        if isinstance(X, WordRows):
             begin, end = X.indptr[0], X.indptr[-1]
             parts = X.data[begin:end], X.indices[begin:end] - 1, X.indptr - begin
             return sparse.csr_matrix(parts, shape=(X.n_docs, len(self.words)))

@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.online.base import (
-    Rows,
+    WordRows,
     WordsPosterior,
     check_words,
     diagonal_prior,
@@ -126,7 +126,7 @@ class LowRankPosterior(WordsPosterior):
         fields = {name: value.copy() if name in _OWNED else value for name, value in vars(self).items()}
         return type(self)(**fields)
 
-    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def _predict_rows(self, rows: WordRows) -> tuple[FloatArray, FloatArray]:
         mean, var = low_rank_kernels.predict_low_rank(*rows, *self._arrays())
         return mean, var
 
@@ -155,19 +155,19 @@ class LowRankPosterior(WordsPosterior):
     def _arrays(self) -> tuple[Any, Any, Any, int, Any, Any, Any]:
         return self.settled, self.diagonal, self.factor, self.n_columns, self.root, self.pending, self.shift
 
-    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+    def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         row = 0
         while row < rows.n_docs:
             self._make_room()
             row, self.n_columns = low_rank_kernels.learn_low_rank(*rows, y, row, *self._arrays(), *closed, log_prob)
 
-    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: WordRows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         self._make_room()
         solved = np.empty(2 * self.rank)
         mean, var = low_rank_kernels.look_low_rank(*rows.document(i), *self._arrays(), solved)
         return np.array([mean]), np.array([var]), (solved, var)
 
-    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         solved, var = memo
         self.n_columns = low_rank_kernels.take_low_rank(
             *rows.document(i), *self._arrays()[2:], solved, var, d1[0], d2[0]

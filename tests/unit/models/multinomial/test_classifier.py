@@ -153,6 +153,6 @@ def test_a_class_without_weight_needs_an_intercept_with_a_prior(plain):
 
 def test_a_fit_that_stops_early_says_so(plain):
     X, y = plain.make_data()
-    with pytest.warns(ConvergenceWarning, match="the fit stopped at a relative violation of"):
+    with pytest.warns(ConvergenceWarning, match="1 of 1 fits stopped at a relative violation of"):
         model = BayesMultinomialClassifier(scale=10.0, tol=1e-9, max_iter=1).fit(X, y)
     assert not model.fit_info_.converged[0]

@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_draws_whatever_the_threads(plain):
     assert fits[0].fit_info_.converged[0]
 
 
-@pytest.mark.filterwarnings("ignore:the posterior was sampled less well")
+@pytest.mark.filterwarnings("ignore:1 of 1 posteriors were sampled less well")
 def test_an_interrupted_run_resumes_as_if_it_had_not_been(plain):
     data, y = plain.make_data(n_docs=30)
     settings = {
