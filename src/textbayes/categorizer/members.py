@@ -94,7 +94,7 @@ class Member:
         knowledge : Knowledge, optional
             A prior file, and how far to follow it.
         """
-        estimator = self.estimator if knowledge is None else knowledge.inform(self.estimator, features, self.views)
+        estimator = self.estimator if knowledge is None else knowledge.with_prior(self.estimator, features, self.views)
         return estimator.fit_features(features, indicator, space, options)
 
     def with_params(self, **parameters: Any) -> Member:

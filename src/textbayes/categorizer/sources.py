@@ -43,7 +43,7 @@ class FitSettings(NamedTuple):
     keep_draws: int = 1_000
     n_jobs: int | None = None
     random_state: int = 0
-    average: bool = True
+    posterior_predictive: bool = True
     calibrate: bool = False
 
 

@@ -54,7 +54,7 @@ class ExplainsWords(FittedAttributes):
     pool_: FloatArray
     rule_: Rule
     model: Any
-    average: bool
+    posterior_predictive: bool
     label_space_: LabelSpace
     classes_: AnyArray
     vectorizer_: Any

@@ -68,7 +68,7 @@ class LabelSpace(NamedTuple):
         return [tuple(names[j] for j in np.flatnonzero(row)) for row in decisions]
 
 
-def normalise_classes(log_prob: FloatArray, sharpness: float = 1.0) -> FloatArray:
+def normalise_classes(log_prob: FloatArray, inverse_temperature: float = 1.0) -> FloatArray:
     """Probabilities of exclusive classes from logarithms of each one's own: p_k^c / Σ_j p_j^c, (n_docs, n_classes).
 
     ``log_prob`` may have any constant of the document added, as scores of a softmax have. Logarithms keep classes apart
@@ -77,7 +77,7 @@ def normalise_classes(log_prob: FloatArray, sharpness: float = 1.0) -> FloatArra
     >>> normalise_classes(np.log([[0.2, 0.2, 0.1]])).round(9).tolist()
     [[0.4, 0.4, 0.2]]
     """
-    return np.asarray(special.softmax(sharpness * log_prob, axis=1))
+    return np.asarray(special.softmax(inverse_temperature * log_prob, axis=1))
 
 
 def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[BoolArray, LabelSpace]:

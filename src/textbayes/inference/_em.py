@@ -14,8 +14,8 @@ V⁻¹ is infinite for a weight at its mean under a prior with a kink. With S = 
 and the smaller system is solved. What no prior holds (v = ∞: a free intercept, unpenalised words) has s = 1 and 0 in
 place of I in the first form; in the second it is eliminated by generalised least squares.
 
-Plain steps are taken as published; otherwise rounds of accelerated ones (Anderson), with the words at a kink settled in
-between.
+Plain steps are taken as published; otherwise rounds of accelerated ones (Anderson), with soft-thresholding of the words
+at a kink in between.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class EmSteps:
     def round(self, gradient: FloatArray, violation: FloatArray) -> None:
         """Settle the words that EM cannot, then take accelerated EM steps with the others."""
         fit, start, n_away = self.fit, self.fit.objective(), self._n_away()
-        moved = self._settle(gradient, violation)
+        moved = self._threshold(gradient, violation)
         same_words = self._choose_words()
         if moved or not same_words:
             self.anderson.clear()
@@ -336,7 +336,7 @@ class EmSteps:
         return omega
 
     # -- what EM alone is slow at, or cannot do at all ------------------------------------------------------------
-    def _settle(self, gradient: FloatArray, violation: FloatArray) -> bool:
+    def _threshold(self, gradient: FloatArray, violation: FloatArray) -> bool:
         """Move the words at a kink or near it by coordinate descent on EM's own majorising model of the likelihood.
 
         An EM step neither leaves the mean nor arrives at it, and close to it moves at a crawl, for there E[1/τ | w] =

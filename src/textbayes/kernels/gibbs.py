@@ -332,7 +332,7 @@ def draw_between(low, high, l1, l2, side, u):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _room(indptr, indices, data, y, slack, j):  # type: ignore[no-untyped-def]
+def _bounds(indptr, indices, data, y, slack, j):  # type: ignore[no-untyped-def]
     """How far weight j may fall and rise until some slack is used up."""
     down, up = -np.inf, np.inf
     for t in range(U(indptr[j]), U(indptr[j + 1])):
@@ -359,7 +359,7 @@ def sweep_within_slack(indptr, indices, data, y, slack, offset, l1, l2, sides, u
     A word that some document holds on either side may have l1 = l2 = 0: it is then uniform.
     """
     for j in range(len(offset)):
-        down, up = _room(indptr, indices, data, y, slack, j)
+        down, up = _bounds(indptr, indices, data, y, slack, j)
         if not down < up:  # held on both sides by rounding: it stays
             continue
         new = draw_between(offset[j] + down, offset[j] + up, l1[j], l2[j], sides[j], uniforms[j])
@@ -408,7 +408,7 @@ def sweep_scales_within_slack(  # type: ignore[no-untyped-def]
         v = offset[j] * root
         if v == 0.0:
             continue
-        down, up = _room(indptr, indices, data, y, slack, j)
+        down, up = _bounds(indptr, indices, data, y, slack, j)
         if not down < up:
             continue
         near, far = (offset[j] + down) / v, (offset[j] + up) / v  # of q^(−1/2)

@@ -204,13 +204,13 @@ class TextModel:
         """Whether the model has a posterior of its own to take intervals of probabilities from."""
         return False
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
 
         Parameters
         ----------
         features : Features
-        average : bool
+        posterior_predictive : bool
             Average over the posterior rather than score at its mean.
         """
         raise NotImplementedError

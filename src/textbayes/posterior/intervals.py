@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # scoring needs neither
     from textbayes.posterior.draws import Draws, LabelDraws
 
 
-def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
+def label_probabilities(
+    eta: FloatArray, link: BaseLink, space: LabelSpace, inverse_temperature: float = 1.0
+) -> FloatArray:
     """Probability of every column, p(y = 1 | eta); one-of-many classes add up to one.
 
     Parameters
@@ -26,12 +28,12 @@ def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, shar
         The linear predictor.
     link : BaseLink
     space : LabelSpace
-    sharpness : float
+    inverse_temperature : float
         The power of each class's own probability before they are normalised.
     """
     if space.kind != "multiclass":
         return link.probability(eta)
-    return normalise_classes(link.log_prob(eta, np.ones_like(eta)), sharpness)
+    return normalise_classes(link.log_prob(eta, np.ones_like(eta)), inverse_temperature)
 
 
 def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:

@@ -203,7 +203,7 @@ class WorkerSource:
         n = space.n_columns if space.kind == "multilabel" else 1
         begun = [estimator.unfitted().begin(class_names(space), self.n_words) for _ in range(n)]
         learnt, total, n_docs = self._executor.map_reduce(_gathered, _both_gathered, asked, begun, space)
-        return estimator.of_classifiers([one.settle() for one in learnt], space, total / max(n_docs, 1))
+        return estimator.of_classifiers([one.finalise() for one in learnt], space, total / max(n_docs, 1))
 
 
 def fit_documents(

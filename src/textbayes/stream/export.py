@@ -20,7 +20,7 @@ from textbayes.models.online import (
     OnlinePosterior,
 )
 from textbayes.models.online.base import Bank
-from textbayes.models.online.process import BayesProcessClassifier
+from textbayes.models.online.process import SparseGPClassifier
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic
@@ -71,7 +71,7 @@ def _estimator(settings: FilterSettings) -> BayesOnlineClassifier:
     """What learns the same way from the same prior."""
     shared: dict[str, Any] = {"link": settings.link, "noise": settings.noise, "passes": settings.passes}
     if settings.covariance == "gp":
-        return BayesProcessClassifier(kernel=settings.kernel, budget=settings.basis, **shared)
+        return SparseGPClassifier(kernel=settings.kernel, budget=settings.basis, **shared)
     scale = float(np.sqrt(settings.variance))
     return BayesOnlineClassifier(scale=scale, intercept_scale=scale, covariance=settings.covariance, **shared)
 

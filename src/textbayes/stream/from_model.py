@@ -42,7 +42,7 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     probabilities as the filter: each label's own, where classes exclude each other. Of a linear model, which must know
     its standard errors (``intervals=True``), the weights are N(weight, error²), independent, under its own link: the
     filter has the same linear predictor, and averages over these errors. Words that a linear model holds at 0 are left
-    to join by evidence. A filter forgets nothing, whatever the model's ``retention``.
+    to join by evidence. A filter forgets nothing, whatever the model's ``forgetting_factor``.
 
     A model knows no documents: there is nothing to rehearse until some are judged. How many training texts have a word
     is read off its weighting. Words that are not a topic's are taken to be as frequent in its relevant texts as in all,

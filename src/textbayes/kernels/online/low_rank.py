@@ -82,7 +82,7 @@ def take_low_rank(indices, data, factor, n, root, pending, shift, solved, spread
 
 
 @njit(cache=True, nogil=True)
-def settle_mean(mean, diagonal, factor, n, pending, shift):  # type: ignore[no-untyped-def]
+def fold_mean(mean, diagonal, factor, n, pending, shift):  # type: ignore[no-untyped-def]
     """m ← m + D⁻¹(g + V c); g and c become 0."""
     for a in range(len(mean)):
         moved = pending[a]

@@ -359,7 +359,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             "clusters are found without labels; use `textbayes clusters texts.jsonl -o clusters.tb`, or SoftClusters"
         )
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Logarithms of the shares of each text; of two clusters log-odds of the second."""
         shares = np.log(np.maximum(self.transform(features.counts)[:, self.order_], _LEAST_SHARE))
         return shares if self.is_softmax else shares[:, 1:] - shares[:, :1]

@@ -58,7 +58,7 @@ class Drawn(NamedTuple):
 
 
 def sample_rate_posterior(
-    stats: CountSums, shares: FloatArray, hyper: HierarchyConstants, modes: FloatArray, sampling: Sampling
+    stats: CountSums, shares: FloatArray, hyperparameters: HierarchyConstants, modes: FloatArray, sampling: Sampling
 ) -> Drawn:
     """Draws of the Dirichlet–Poisson posterior; ``modes`` (V, C) are the log-rates to start around.
 
@@ -67,21 +67,30 @@ def sample_rate_posterior(
     stats : CountSums
     shares : array (V, C) or (1, C)
         The Dirichlet's shares.
-    hyper : HierarchyConstants
+    hyperparameters : HierarchyConstants
         β.
     modes : array (V, C)
         Log-rates to start around.
     sampling : Sampling
     """
     counts = np.ascontiguousarray(stats.counts.T)
-    strength = counts + shares * (hyper.beta_1 + hyper.beta_2 * np.exp(modes).sum(axis=1, keepdims=True))
+    strength = counts + shares * (
+        hyperparameters.beta_1 + hyperparameters.beta_2 * np.exp(modes).sum(axis=1, keepdims=True)
+    )
     scales = 2.4 / np.sqrt(np.column_stack([strength, counts.sum(axis=1) + 1.0]))
 
     def part(chain: int, lo: int, hi: int) -> FloatArray:
         own = shares[lo:hi] if len(shares) > 1 else shares
         numbers = (lo, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin)
         found = rates_kernels.sample_rates(
-            counts[lo:hi], stats.exposure, own, hyper.beta_1, hyper.beta_2, modes[lo:hi], scales[lo:hi], *numbers
+            counts[lo:hi],
+            stats.exposure,
+            own,
+            hyperparameters.beta_1,
+            hyperparameters.beta_2,
+            modes[lo:hi],
+            scales[lo:hi],
+            *numbers,
         )
         return np.asarray(found[0])
 
@@ -91,7 +100,7 @@ def sample_rate_posterior(
 
 
 def sample_dispersed_posterior(
-    documents: KernelDocuments, shares: FloatArray, hyper: HierarchyConstants, fit: Fit, sampling: Sampling
+    documents: KernelDocuments, shares: FloatArray, hyperparameters: HierarchyConstants, fit: Fit, sampling: Sampling
 ) -> Drawn:
     """Draws of the Dirichlet–negative-binomial posterior around the modes ``fit``.
 
@@ -100,7 +109,7 @@ def sample_dispersed_posterior(
     documents : KernelDocuments
     shares : array (V, C) or (1, C)
         The Dirichlet's shares.
-    hyper : HierarchyConstants
+    hyperparameters : HierarchyConstants
         β.
     fit : Fit
         The modes to start around.
@@ -112,15 +121,15 @@ def sample_dispersed_posterior(
     occurrences = np.zeros((n_words, n_classes))
     word = np.repeat(np.arange(n_words), np.diff(documents.indptr))
     np.add.at(occurrences, (word, documents.class_of), documents.values * documents.weights)
-    strength = occurrences + shares * (hyper.beta_1 + hyper.beta_2 * fit.rates.sum(axis=0)[:, None])
+    strength = occurrences + shares * (hyperparameters.beta_1 + hyperparameters.beta_2 * fit.rates.sum(axis=0)[:, None])
     total = occurrences.sum(axis=1, keepdims=True) + 1.0
-    spread = np.broadcast_to(hyper.beta_3 + 1.0, (n_words, n_classes))
+    spread = np.broadcast_to(hyperparameters.beta_3 + 1.0, (n_words, n_classes))
     scales = 2.4 / np.sqrt(np.column_stack([strength, total, spread, 1.0 + 0.1 * total]))
     pseudo = np.zeros((1, 2, n_classes))
 
     def part(chain: int, lo: int, hi: int) -> FloatArray:
         found = contagion_draws_kernels.sample_contagion(
-            *documents, pseudo, shares, np.array(hyper), start, scales,
+            *documents, pseudo, shares, np.array(hyperparameters), start, scales,
             lo, hi, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin,
         )  # fmt: skip
         return np.asarray(found[0])

@@ -69,7 +69,7 @@ def shares_of(rate_means: Any, n_classes: int, n_features: int) -> FloatArray:
 
 
 def start_log_rates(
-    counts: FloatArray, exposure: FloatArray, shares: FloatArray, hyper: HierarchyConstants
+    counts: FloatArray, exposure: FloatArray, shares: FloatArray, hyperparameters: HierarchyConstants
 ) -> FloatArray:
     """Log-rates (V, C) to start Newton's method from: the mode if all classes had the same exposure."""
     counts = counts.T
@@ -77,7 +77,7 @@ def start_log_rates(
     known = exposure > 1e-6 * mean
     plain = np.where(known, counts / np.where(known, exposure, 1.0), counts.sum(axis=1, keepdims=True) / exposure.sum())
     sigma = plain.sum(axis=1, keepdims=True) + 1.0 / mean
-    weight = plain * mean + shares * (hyper.beta_1 + hyper.beta_2 * sigma)
+    weight = plain * mean + shares * (hyperparameters.beta_1 + hyperparameters.beta_2 * sigma)
     return np.log(sigma) + np.log(weight) - np.log(weight.sum(axis=1, keepdims=True))
 
 
@@ -94,10 +94,14 @@ def level_unseen(values: FloatArray, counts: FloatArray, shares: FloatArray) -> 
     return values
 
 
-def spread_constant(hyper: HierarchyConstants, n_classes: int) -> float:
+def spread_constant(hyperparameters: HierarchyConstants, n_classes: int) -> float:
     """The constant of the dispersions' prior, which the kernels leave out and a comparison of β needs."""
-    dirichlet = special.gammaln(n_classes * hyper.beta_3) - n_classes * special.gammaln(hyper.beta_3)
-    gamma = hyper.beta_5 * np.log(hyper.beta_5 / hyper.beta_4) - special.gammaln(hyper.beta_5)
+    dirichlet = special.gammaln(n_classes * hyperparameters.beta_3) - n_classes * special.gammaln(
+        hyperparameters.beta_3
+    )
+    gamma = hyperparameters.beta_5 * np.log(hyperparameters.beta_5 / hyperparameters.beta_4) - special.gammaln(
+        hyperparameters.beta_5
+    )
     return float(dirichlet + gamma)
 
 
@@ -105,9 +109,9 @@ def chosen_beta(
     beta: Any, basis: str, exposure: FloatArray, dispersed: bool, log_evidence: Callable[[HierarchyConstants], float]
 ) -> HierarchyConstants:
     """β as a model is to use it: as given, by the amount of text (``"auto"``), or of the highest ``log_evidence``."""
-    hyper = check_beta(beta, 5 if dispersed else 2, basis)
-    if hyper is not None:
-        return hyper
+    hyperparameters = check_beta(beta, 5 if dispersed else 2, basis)
+    if hyperparameters is not None:
+        return hyperparameters
     if beta == "auto":
         return automatic_beta(exposure, dispersed)
     return max(evidence_grid(exposure, dispersed), key=log_evidence)

@@ -92,7 +92,7 @@ class CountsModel(TextModel):
                     "train in memory (without --out-of-core)"
                 )
         for one in learnt:
-            one.settle()
+            one.finalise()
         return self.of_classifiers(learnt, space, float(np.concatenate(lengths).mean()))
 
     def of_classifiers(self, learnt: list[BayesCountClassifier], space: LabelSpace, length: float) -> Self:
@@ -135,7 +135,7 @@ class CountsModel(TextModel):
         after.prior_knowledge = count_priors(matched, features.counts, features.lengths, weight)
         return after
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Joint log-probabilities of the classes; of two classes, and of each label, log-odds."""
         if self.is_softmax:
             return self.classifiers[0].predict_joint_log_proba(features.counts, features.lengths)

@@ -364,18 +364,18 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         log_odds = self._link().log_odds(eta)
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
-    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, posterior_predictive: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
 
         Parameters
         ----------
         X : array or sparse matrix (n_docs, n_features)
-        average : bool
+        posterior_predictive : bool
             Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
             both are the same, and ``predictive_proba`` averages over its Gaussian approximation.
         """
         check_is_fitted(self)
-        if average and self.draws_ is not None:
+        if posterior_predictive and self.draws_ is not None:
             return self.predictive_proba(X)
         eta, link = self.linear_predictor(X), self._link()
         if self.label_space_.kind == "multiclass":

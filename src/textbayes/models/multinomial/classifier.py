@@ -285,9 +285,9 @@ class BayesMultinomialClassifier(WeightsClassifier):
         inference = self.inference if isinstance(prior, type(default)) else "coordinate"
         return self.unfitted(prior=prior, scale=1.0, mean=0.0, sign=0, inference=inference)
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Logarithms of the classes' probabilities up to a constant; of two classes log-odds of the second."""
-        if self.draws_ is not None and average:
+        if self.draws_ is not None and posterior_predictive:
             proba = self.draws_.class_probability(features.weights, self.link_)
             return self._columns(np.log(np.maximum(proba, 1e-300)))
         eta = np.asarray(features.weights @ self.coef_.T) + self.intercept_
@@ -364,18 +364,18 @@ class BayesMultinomialClassifier(WeightsClassifier):
         eta = self.linear_predictor(X)
         return eta[:, 1] - eta[:, 0] if self.label_space_.kind == "binary" else eta
 
-    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, posterior_predictive: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one.
 
         Parameters
         ----------
         X : array or sparse matrix (n_docs, n_features)
-        average : bool
+        posterior_predictive : bool
             Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
             both are the same.
         """
         eta = self.linear_predictor(X)
-        if average and self.draws_ is not None:
+        if posterior_predictive and self.draws_ is not None:
             return self.draws_.class_probability(self._checked(X), make_link(self.link))
         return make_link(self.link).class_probability(eta)
 

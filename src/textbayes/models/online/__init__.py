@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from textbayes.models.online.information import expected_information_gain, information_gain
     from textbayes.models.online.likelihood import PAPER_FLIP, PAPER_LOGIT, PAPER_PROBIT, OnlineLikelihood
     from textbayes.models.online.low_rank import LowRankPosterior
-    from textbayes.models.online.process import BayesProcessClassifier
+    from textbayes.models.online.process import SparseGPClassifier
 
 _PUBLIC = {
     "Bank": "textbayes.models.online.base",
     "BatchPrior": "textbayes.models.online.batch",
     "BayesOnlineClassifier": "textbayes.models.online.classifier",
-    "BayesProcessClassifier": "textbayes.models.online.process",
     "DeferredPosterior": "textbayes.models.online.full",
     "DiagonalPosterior": "textbayes.models.online.diagonal",
     "FullPosterior": "textbayes.models.online.full",
@@ -46,6 +45,7 @@ _PUBLIC = {
     "PAPER_PROBIT": "textbayes.models.online.likelihood",
     "Polynomial": "textbayes.models.online.gp",
     "RBF": "textbayes.models.online.gp",
+    "SparseGPClassifier": "textbayes.models.online.process",
     "as_prior": "textbayes.models.online.batch",
     "diagonal_from_batch": "textbayes.models.online.batch",
     "expected_information_gain": "textbayes.models.online.information",
@@ -63,7 +63,6 @@ __all__ = [
     "Bank",
     "BatchPrior",
     "BayesOnlineClassifier",
-    "BayesProcessClassifier",
     "DeferredPosterior",
     "DiagonalPosterior",
     "FullPosterior",
@@ -74,6 +73,7 @@ __all__ = [
     "OnlineLikelihood",
     "OnlinePosterior",
     "Polynomial",
+    "SparseGPClassifier",
     "as_prior",
     "diagonal_from_batch",
     "expected_information_gain",

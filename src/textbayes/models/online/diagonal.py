@@ -111,9 +111,15 @@ class DiagonalPosterior(OnlinePosterior):
         return WordRows(indptr, positions, rows.data)
 
     def _learn_compiled(
-        self, rows: WordRows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self,
+        rows: WordRows,
+        y: FloatArray,
+        closed: ClosedForm,
+        forgetting_factor: float,
+        log_prob: FloatArray,
+        n_jobs: int,
     ) -> None:
-        settings = *closed, np.log(retention)
+        settings = *closed, np.log(forgetting_factor)
         if min(n_jobs, self.n_labels) == 1:  # nothing is copied, so that a single document costs its words only
             diagonal_kernels.learn_diagonal(
                 *rows, y, self.mean, self.var, *settings, self.prior_mean, self.prior_var, log_prob
@@ -139,7 +145,7 @@ class DiagonalPosterior(OnlinePosterior):
     def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         diagonal_kernels.take_diagonal(*rows.document(i), self.mean, self.var, d1, d2)
 
-    def _drift_in_place(self, retention: float) -> None:
-        kept = retention**2
-        self.mean[:] = self.prior_mean + retention * (self.mean - self.prior_mean)
+    def _drift_in_place(self, forgetting_factor: float) -> None:
+        kept = forgetting_factor**2
+        self.mean[:] = self.prior_mean + forgetting_factor * (self.mean - self.prior_mean)
         self.var[:] = self.prior_var + kept * (self.var - self.prior_var)

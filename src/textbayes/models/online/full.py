@@ -128,9 +128,9 @@ class FullPosterior(WordsPosterior):
     def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         full_kernels.take_full(self.mean, self.cov, memo, d1[0], d2[0])
 
-    def _drift_in_place(self, retention: float) -> None:
-        kept = retention**2
-        self.mean[:] = self.prior_mean + retention * (self.mean - self.prior_mean)
+    def _drift_in_place(self, forgetting_factor: float) -> None:
+        kept = forgetting_factor**2
+        self.mean[:] = self.prior_mean + forgetting_factor * (self.mean - self.prior_mean)
         self.cov *= kept
         self.cov.ravel()[:: len(self.mean) + 1] += (1.0 - kept) * self.prior_var
 
@@ -139,7 +139,7 @@ MOST = 32  # directions that wait; a multiple of 4. More cost more in every pred
 
 
 class DeferredUpdates:
-    """Room for directions and factors. Posteriors share it: each knows how many are its own, and adds after those."""
+    """Allocated directions and factors, shared by posteriors: each knows how many are its own, and adds after those."""
 
     def __init__(self, width: int) -> None:
         self.directions, self.removed = np.zeros((MOST, width)), np.zeros(MOST)
@@ -147,13 +147,13 @@ class DeferredUpdates:
 
     def followed_by(self, n: int, direction: FloatArray, removed: float) -> DeferredUpdates:
         """The first ``n`` and one more: here, unless another posterior has put something there."""
-        room = self
+        updates = self
         if n < self.n:
-            room = DeferredUpdates(self.directions.shape[1])
-            room.directions[:n], room.removed[:n] = self.directions[:n], self.removed[:n]
-        room.directions[n, : len(direction)], room.removed[n] = direction, removed
-        room.n = n + 1
-        return room
+            updates = DeferredUpdates(self.directions.shape[1])
+            updates.directions[:n], updates.removed[:n] = self.directions[:n], self.removed[:n]
+        updates.directions[n, : len(direction)], updates.removed[n] = direction, removed
+        updates.n = n + 1
+        return updates
 
 
 @dataclass(eq=False)
@@ -241,10 +241,10 @@ class DeferredPosterior(WordsPosterior):
         mean = np.concatenate([self.mean, np.zeros(len(added))])
         base, waiting = self.base, self.waiting
         if len(mean) > len(base):
-            room = len(mean) + len(mean) // 16 + 32
-            base, waiting = np.zeros((room, room)), DeferredUpdates(room)
+            allocated = len(mean) + len(mean) // 16 + 32
+            base, waiting = np.zeros((allocated, allocated)), DeferredUpdates(allocated)
             base[: len(self.base), : len(self.base)] = self.base
-            base[range(len(self.base), room), range(len(self.base), room)] = variance
+            base[range(len(self.base), allocated), range(len(self.base), allocated)] = variance
             waiting.directions[: self.n_waiting, : len(self.mean)] = self.directions
             waiting.removed[: self.n_waiting], waiting.n = self.removed, self.n_waiting
         words = np.concatenate([self.words, added])
@@ -285,9 +285,9 @@ class DeferredPosterior(WordsPosterior):
     def _use(self, base: FloatArray) -> None:
         self.base, self.waiting, self.n_waiting = base, DeferredUpdates(len(base)), 0
 
-    def _drift_in_place(self, retention: float) -> None:
-        kept, base, size = retention**2, self._up_to_date(), len(self.mean)
-        self.mean *= retention
+    def _drift_in_place(self, forgetting_factor: float) -> None:
+        kept, base, size = forgetting_factor**2, self._up_to_date(), len(self.mean)
+        self.mean *= forgetting_factor
         base[:size, :size] *= kept
         base.ravel()[: size * (len(base) + 1) : len(base) + 1] += (1.0 - kept) * self.variance
         self._use(base)

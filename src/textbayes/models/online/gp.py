@@ -259,7 +259,7 @@ class GaussianProcess(OnlinePosterior):
             mean, var, memo = process._predict_one(rows, i)
             spread = var + sds[at] ** 2
             process._update_one(rows, i, memo, (means[at] - mean) / spread, -1.0 / spread)
-        process._settle(rows)
+        process._finalise(rows)
         return process
 
     def grow(self, words: Any) -> Self:
@@ -306,12 +306,12 @@ class GaussianProcess(OnlinePosterior):
         return np.asarray(own, dtype=np.float64) + self.jitter
 
     def _learn_compiled(
-        self, rows: Pool, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self, rows: Pool, y: FloatArray, closed: ClosedForm, forgetting_factor: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
-        step = CHUNK if retention == 1.0 else 1
+        step = CHUNK if forgetting_factor == 1.0 else 1
         for start in range(0, rows.n_docs, step):
-            if retention < 1.0:
-                self._drift_in_place(retention)
+            if forgetting_factor < 1.0:
+                self._drift_in_place(forgetting_factor)
             numbers = rows.first + np.arange(start, min(start + step, rows.n_docs))
             values = self._kernel_values(rows.documents[numbers], rows.basis(self.n_basis))
             log_z = np.empty(len(numbers))
@@ -341,10 +341,10 @@ class GaussianProcess(OnlinePosterior):
         if slot >= 0:
             rows.numbers[slot] = rows.first + i
 
-    def _settle(self, rows: Pool) -> None:
+    def _finalise(self, rows: Pool) -> None:
         self.basis = rows.basis(self.n_basis)
 
-    def _drift_in_place(self, retention: float) -> None:
+    def _drift_in_place(self, forgetting_factor: float) -> None:
         """Between documents f ← ρ f + an independent draw from √(1 − ρ²) f₀: α ← ρ α, C ← ρ² C."""
-        self.alpha *= retention
-        self.covariance[:] = self.inverse + retention**2 * (self.covariance - self.inverse)
+        self.alpha *= forgetting_factor
+        self.covariance[:] = self.inverse + forgetting_factor**2 * (self.covariance - self.inverse)

@@ -95,9 +95,9 @@ class LowRankPosterior(WordsPosterior):
         prior_mean, prior_var = diagonal_prior(len(words), mean, variance, bias_variance)
         if not (prior_var > 0.0).all():
             raise InputError("a low-rank posterior keeps precisions: every variance must be positive")
-        size, room = len(prior_mean), 2 * rank
-        factor, root = np.zeros((size, room)), np.zeros((room, room))
-        rest = np.zeros(size), np.zeros(room), prior_mean, prior_var
+        size, width = len(prior_mean), 2 * rank
+        factor, root = np.zeros((size, width)), np.zeros((width, width))
+        rest = np.zeros(size), np.zeros(width), prior_mean, prior_var
         return cls(words, rank, prior_mean.copy(), 1.0 / prior_var, factor, 0, root, *rest)
 
     def check_state(self) -> None:
@@ -158,11 +158,11 @@ class LowRankPosterior(WordsPosterior):
     def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         row = 0
         while row < rows.n_docs:
-            self._make_room()
+            self._compress_if_full()
             row, self.n_columns = low_rank_kernels.learn_low_rank(*rows, y, row, *self._arrays(), *closed, log_prob)
 
     def _predict_one(self, rows: WordRows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        self._make_room()
+        self._compress_if_full()
         solved = np.empty(2 * self.rank)
         mean, var = low_rank_kernels.look_low_rank(*rows.document(i), *self._arrays(), solved)
         return np.array([mean]), np.array([var]), (solved, var)
@@ -173,12 +173,12 @@ class LowRankPosterior(WordsPosterior):
             *rows.document(i), *self._arrays()[2:], solved, var, d1[0], d2[0]
         )
 
-    def _make_room(self) -> None:
+    def _compress_if_full(self) -> None:
         """When all columns are in use, keep the ``rank`` directions that say most beside the diagonal."""
         n = self.n_columns
         if n < 2 * self.rank:
             return
-        low_rank_kernels.settle_mean(self.settled, self.diagonal, self.factor, n, self.pending, self.shift)
+        low_rank_kernels.fold_mean(self.settled, self.diagonal, self.factor, n, self.pending, self.shift)
         lower = np.tril(self.root)
         vectors = np.linalg.eigh(lower @ lower.T)[1]
         low_rank_kernels.compress(self.diagonal, self.factor, n, np.ascontiguousarray(vectors[:, n - self.rank :]))
@@ -189,14 +189,14 @@ class LowRankPosterior(WordsPosterior):
         n = self.n_columns
         self.root[:n, :n] = np.linalg.cholesky(low_rank_kernels.inner_products(self.diagonal, self.factor, n))
 
-    def _drift_in_place(self, retention: float) -> None:
+    def _drift_in_place(self, forgetting_factor: float) -> None:
         """ρ² C + (1 − ρ²) diag(v₀), which is diagonal minus low rank again, of the same rank (Woodbury)."""
-        n, kept, mean = self.n_columns, retention**2, self.mean
-        self.settled[:] = self.prior_mean + retention * (mean - self.prior_mean)
+        n, kept, mean = self.n_columns, forgetting_factor**2, self.mean
+        self.settled[:] = self.prior_mean + forgetting_factor * (mean - self.prior_mean)
         self.pending[:], self.shift[:] = 0.0, 0.0
         own = kept / self.diagonal + (1.0 - kept) * self.prior_var
         # C = D⁻¹ − W W' with W = D⁻¹ V L'⁻¹; the new precision is E⁻¹ + R R' with R = E⁻¹ U (I − U'E⁻¹U)^(−½), U = ρW.
-        outer = retention * linalg.solve_triangular(
+        outer = forgetting_factor * linalg.solve_triangular(
             self.root[:n, :n], (self.factor[:, :n] / self.diagonal[:, None]).T, lower=True
         )
         left = np.linalg.cholesky(np.eye(n) - (outer / own) @ outer.T)

@@ -34,7 +34,7 @@ _LINEAR_SCALE = 1.0  # prior standard deviation of a weight, that of the linear 
 
 
 @model_types.register("gp")
-class BayesProcessClassifier(BayesOnlineClassifier):
+class SparseGPClassifier(BayesOnlineClassifier):
     """Classifier p(y = 1 | x) = ψ(f(x)/noise), f a Gaussian process that learns online and keeps few documents.
 
     One process per label. Probabilities are averaged over the posterior of f.
@@ -49,7 +49,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         Documents that a process keeps at most; learning one costs its square.
     tolerance, jitter : float
         As for ``GaussianProcess``.
-    passes, retention, n_jobs, noise
+    passes, forgetting_factor, n_jobs, noise
         As for ``BayesOnlineClassifier``.
 
     Attributes
@@ -64,7 +64,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
     Examples
     --------
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["same", "same", "other", "other"]
-    >>> BayesProcessClassifier(kernel="rbf", passes=3).fit(X, y).predict([[1.0, 0.1]]).tolist()
+    >>> SparseGPClassifier(kernel="rbf", passes=3).fit(X, y).predict([[1.0, 0.1]]).tolist()
     ['other']
     """
 
@@ -85,7 +85,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         tolerance: float = 1e-4,
         jitter: float = 1e-4,
         passes: int = 1,
-        retention: float = 1.0,
+        forgetting_factor: float = 1.0,
         n_jobs: int | None = None,
         noise: float = 0.5,
     ) -> None:
@@ -95,7 +95,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         self.tolerance = tolerance
         self.jitter = jitter
         self.passes = passes
-        self.retention = retention
+        self.forgetting_factor = forgetting_factor
         self.n_jobs = n_jobs
         self.noise = noise
 

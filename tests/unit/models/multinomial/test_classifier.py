@@ -25,7 +25,7 @@ def test_what_it_predicts_follows_from_its_weights(plain):
     np.testing.assert_allclose(model.decision_function(X), eta, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(X), softmax(eta, axis=1), atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), NAMES[eta.argmax(axis=1)])
-    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(X, average=False))
+    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(X, posterior_predictive=False))
 
 
 @pytest.mark.parametrize(("prior", "inference"), [("laplace", "coordinate"), ("gaussian", "newton")])

@@ -90,7 +90,7 @@ def test_draws_have_the_moments_and_probabilities_of_the_posterior(prior, scale,
         within_error(drawn[..., 1], proba[i, 1])
         np.testing.assert_allclose(model.predict_proba(NEW)[i], drawn.mean(axis=(0, 1)), rtol=1e-5)
     at_mean = PROBABILITY[link](NEW @ model.coef_.T)
-    np.testing.assert_allclose(model.predict_proba(NEW, average=False), at_mean, rtol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(NEW, posterior_predictive=False), at_mean, rtol=1e-6)
     np.testing.assert_allclose(model.standard_errors_[0, 0], weights.std(), rtol=1e-4)
 
 
