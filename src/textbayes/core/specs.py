@@ -22,16 +22,16 @@ def name_and_parameters(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def settings_of(pairs: Iterable[tuple[str, V]]) -> dict[str, V]:
-    """Settings by name; one that is told twice, and not the same, is refused.
+    """Settings by name; one that is given twice, and not the same, is refused.
 
     >>> settings_of([("fbr", 0.3), ("fallback", "never")])
     {'fbr': 0.3, 'fallback': 'never'}
     """
-    told: dict[str, V] = {}
+    found: dict[str, V] = {}
     for name, value in pairs:
-        if told.setdefault(name, value) != value:
-            raise InputError(f"{name} is given twice, as {told[name]!r} and as {value!r}; give it once")
-    return told
+        if found.setdefault(name, value) != value:
+            raise InputError(f"{name} is given twice, as {found[name]!r} and as {value!r}; give it once")
+    return found
 
 
 def _split(given: str) -> list[str]:

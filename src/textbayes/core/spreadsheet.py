@@ -52,7 +52,7 @@ def flat(value: Any) -> Any:
 
 
 def as_cell(value: Any, keep_formulas: bool = False) -> Any:
-    """A value as a cell of a CSV file; formulas become text unless they are to be kept."""
+    """A value as a cell of a CSV file; formulas become text unless they are allowed."""
     value = flat(value)
     return escape_formula(value) if isinstance(value, str) and not keep_formulas else value
 

@@ -231,7 +231,7 @@ def draw_offset(curvature, pull, l1, side, u):  # type: ignore[no-untyped-def]
 def sweep_given_responses(  # type: ignore[no-untyped-def]
     indptr, indices, data, omega, pull, offset, l1, l2, sides, uniforms, collapse
 ):
-    """Draw every offset in turn, in place; ``pull`` = omega·(z − eta) is kept up to date.
+    """Draw every offset in turn, in place; ``pull`` = omega·(z − eta) is updated.
 
     ``omega`` of length 1 stands for the same curvature of every document. With ``collapse`` the last column is an
     intercept, 1 in every document and without a kink: the words are drawn with it integrated out, and it is drawn last.
@@ -354,7 +354,7 @@ def _move(indptr, indices, data, y, slack, j, step):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sweep_within_slack(indptr, indices, data, y, slack, offset, l1, l2, sides, uniforms):  # type: ignore[no-untyped-def]
-    """Draw every offset in turn, in place, so that no slack becomes negative; ``slack`` is kept up to date.
+    """Draw every offset in turn, in place, so that no slack becomes negative; ``slack`` is updated.
 
     A word that some document holds on either side may have l1 = l2 = 0: it is then uniform.
     """

@@ -36,7 +36,7 @@ class FitOptions:
     refit_k, refit_by : int or None; str
         Fit again with so many words of each label, ranked by this.
     stage, last : str; bool
-        What is fitted, for progress; and whether it is the model that is kept.
+        What is fitted, for progress; and whether it is the final model.
     watch : SamplingCallback
         Follows the sampling.
     groups : array (n_docs,) or None

@@ -1,4 +1,4 @@
-"""Base of the classifiers with a weight for every word: their documents checked, their weights kept, warm starts."""
+"""Base of the classifiers with a weight for every word: checked documents, stored weights, warm starts."""
 
 from __future__ import annotations
 

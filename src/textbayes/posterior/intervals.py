@@ -96,8 +96,8 @@ def probability_interval(
 def pooled_draws(pool: FloatArray, members: Sequence[Draws], most: int) -> Draws:
     """Mix the members' draws, at most ``most`` of all chains together for each label.
 
-    Every member has its share of every chain, spread evenly; where there are more draws than are kept, those that are
-    left out lie evenly between the others, so that of neighbours that are much alike one is kept.
+    Every member has its share of every chain, spread evenly; where there are more draws than that, those that are
+    left out lie evenly between the others, so that of neighbours that are much alike one stays.
 
     Parameters
     ----------
@@ -126,10 +126,10 @@ def _mixed(pool: FloatArray, members: Sequence[LabelDraws], most: int) -> LabelD
     intercept, scale = np.empty((n_chains, n_draws)), np.empty((n_chains, n_draws))
     for m, (_, one) in enumerate(used):
         places = np.flatnonzero(turn == m)
-        kept = ((np.arange(len(places)) + 0.5) * one.intercept.shape[1] / max(len(places), 1)).astype(np.int64)
-        weights[:, places] = _spread(one, columns, n_chains, kept)
-        intercept[:, places] = one.intercept[:n_chains, kept]
-        scale[:, places] = one.global_scale[:n_chains, kept]
+        chosen = ((np.arange(len(places)) + 0.5) * one.intercept.shape[1] / max(len(places), 1)).astype(np.int64)
+        weights[:, places] = _spread(one, columns, n_chains, chosen)
+        intercept[:, places] = one.intercept[:n_chains, chosen]
+        scale[:, places] = one.global_scale[:n_chains, chosen]
     return first._replace(columns=columns, weights=weights, intercept=intercept, global_scale=scale)
 
 
@@ -142,12 +142,12 @@ def _turns(shares: FloatArray, n_places: int) -> IntArray:
     return turn
 
 
-def _spread(one: LabelDraws, columns: IntArray, n_chains: int, kept: IntArray) -> AnyArray:
+def _spread(one: LabelDraws, columns: IntArray, n_chains: int, chosen: IntArray) -> AnyArray:
     """Some of the draws of a member, of the words ``columns``, which include its own."""
     if np.array_equal(columns, one.columns):
-        return one.weights[:n_chains, kept]
-    out = np.broadcast_to(one.elsewhere[columns], (n_chains, len(kept), len(columns))).astype(np.float32)
-    out[:, :, np.searchsorted(columns, one.columns)] = one.weights[:n_chains, kept]
+        return one.weights[:n_chains, chosen]
+    out = np.broadcast_to(one.elsewhere[columns], (n_chains, len(chosen), len(columns))).astype(np.float32)
+    out[:, :, np.searchsorted(columns, one.columns)] = one.weights[:n_chains, chosen]
     return out
 
 

@@ -44,7 +44,7 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
     so that only differences of log Z mean something then.
 
     A prior with a kink holds most words at their mean, where the posterior is not Gaussian. Each such word is
-    integrated alone, the others fixed, with its kink kept and the likelihood expanded to second order around it,
+    integrated alone, the others fixed, with its kink exact and the likelihood expanded to second order around it,
 
         log ∫ exp(g u − ½ (h + l2) u² − l1 |u|) du + log p(mean),
 

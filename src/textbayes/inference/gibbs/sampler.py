@@ -136,7 +136,7 @@ class Gibbs(BaseInference):
     max_r_hat : float
         Largest split R-hat (rank-normalised) of a run that has converged.
     max_draws : int
-        Draws kept of every chain at most.
+        Draws stored of every chain at most.
     thin : int
         Keep one iteration in so many.
     random_state : int
@@ -171,7 +171,7 @@ class Gibbs(BaseInference):
 
     With ``label_replicates`` S > 1, labels are beyond doubt: S judges who decide independently, each by the log-odds
     eta, said the same, which has the likelihood σ(y·eta)^S. Where they agree on a new document, its label has the log-
-    odds S·eta: draws are kept of S times the weights, so that they are log-odds of labels as ever. The prior is that of
+    odds S·eta: draws are of S times the weights, so that they are log-odds of labels as ever. The prior is that of
     one judge's weights, and its means must be 0: what is known of labels is not known of one judge. Where words are
     many and documents few, plain likelihoods make averaged probabilities too cautious, as if every document fitted
     might have got the other label; this makes up for it. That a new document will be agreed on is not taken for news of
@@ -384,10 +384,10 @@ def counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray 
     counts = whole_counts(problem.sample_weight, label_replicates)
     if counts is None:
         return problem, None
-    kept = problem.link.counts_in_latent
-    rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if kept else counts)
+    takes_counts = problem.link.counts_in_latent
+    rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if takes_counts else counts)
     X = sparse.csc_matrix(problem.X.tocsr()[rows])
-    return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if kept else None
+    return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if takes_counts else None
 
 
 def _state(run: SamplingRun, mark: str) -> Callable[[], State]:

@@ -17,18 +17,18 @@ _LEAST_SPREAD, _MOST_SPREAD = math.log(1e-9), math.log(math.log1p(1e4))  # δ fr
 
 
 @njit(cache=True, nogil=True)
-def class_part(tails, n_tails, x, omega, table, sums, first, width, pseudo, c, theta, v, kept):  # type: ignore[no-untyped-def]
-    """The log-likelihood of one class into ``kept[c, 3]``; ``kept[c, :3]`` = δ, A(δ) and Σ x ln(1 + ωδ) are reused.
+def class_part(tails, n_tails, x, omega, table, sums, first, width, pseudo, c, theta, v, cache):  # type: ignore[no-untyped-def]
+    """The log-likelihood of one class into ``cache[c, 3]``; ``cache[c, :3]`` = δ, A(δ) and Σ x ln(1 + ωδ) are reused.
 
     They depend on v alone, so that a move of the rate reads no document.
     """
-    if v != kept[c, 4]:
+    if v != cache[c, 4]:
         delta = math.expm1(math.exp(v))
         mass, _, _ = zero_mass(table, sums, first, width, delta)
-        kept[c, 0], kept[c, 1], kept[c, 2], kept[c, 4] = delta, mass, sum_log_dispersion(x, omega, delta), v
+        cache[c, 0], cache[c, 1], cache[c, 2], cache[c, 4] = delta, mass, sum_log_dispersion(x, omega, delta), v
     rate = math.exp(theta)
-    kept[c, 3] = sum_log_levels(tails, n_tails, rate, kept[c, 0]) - rate * kept[c, 1] - kept[c, 2]
-    kept[c, 3] += pseudo[0, c] * theta - pseudo[1, c] * rate
+    cache[c, 3] = sum_log_levels(tails, n_tails, rate, cache[c, 0]) - rate * cache[c, 1] - cache[c, 2]
+    cache[c, 3] += pseudo[0, c] * theta - pseudo[1, c] * rate
 
 
 @njit(cache=True, nogil=True)
@@ -53,7 +53,7 @@ def sample_contagion(  # type: ignore[no-untyped-def]
         np.zeros(n_classes + 1, np.int64),
     )
     point, trial, step = np.empty(size), np.empty(size), np.empty(n_moves)
-    kept, trial_kept = np.empty((n_classes, 5)), np.empty((n_classes, 5))
+    cache, trial_cache = np.empty((n_classes, 5)), np.empty((n_classes, 5))
     for w in range(n_words):
         begin, end = indptr[first_word + w], indptr[first_word + w + 1]
         read_word(class_of, values, weights, begin, end, tails, n_tails, bounds)
@@ -69,12 +69,12 @@ def sample_contagion(  # type: ignore[no-untyped-def]
             value = start[first_word + w, k] + (2.0 * step[n_classes] if rate else step[n_moves - 1]) * noise
             low, high = (_LEAST, _MOST) if rate else (_LEAST_SPREAD, _MOST_SPREAD)
             point[k] = min(max(value, low), high)
-        kept[:, 4] = np.nan
+        cache[:, 4] = np.nan
         for c in range(n_classes):
             lo, hi = bounds[c], bounds[c + 1]
             class_part(
                 tails[c], n_tails[c], x[lo:hi], length[lo:hi], tables[c], sums[c], first, width, extra, c,
-                point[c], point[n_classes + c], kept,
+                point[c], point[n_classes + c], cache,
             )  # fmt: skip
         prior = ratio_prior(point[:n_classes], own, betas[0], betas[1], 1.0)
         spread_log = spread_prior(point[n_classes:], betas, 1.0)
@@ -87,7 +87,7 @@ def sample_contagion(  # type: ignore[no-untyped-def]
                 offset = n_classes if spread else 0
                 low, high = (_LEAST_SPREAD, _MOST_SPREAD) if spread else (_LEAST, _MOST)
                 trial[:] = point
-                trial_kept[:] = kept
+                trial_cache[:] = cache
                 gain = 0.0
                 for c in range(n_classes):
                     if one != n_classes and c != one:
@@ -99,9 +99,9 @@ def sample_contagion(  # type: ignore[no-untyped-def]
                     lo, hi = bounds[c], bounds[c + 1]
                     class_part(
                         tails[c], n_tails[c], x[lo:hi], length[lo:hi], tables[c], sums[c], first, width, extra, c,
-                        trial[c], trial[n_classes + c], trial_kept,
+                        trial[c], trial[n_classes + c], trial_cache,
                     )  # fmt: skip
-                    gain += trial_kept[c, 3] - kept[c, 3]
+                    gain += trial_cache[c, 3] - cache[c, 3]
                 new_prior, new_spread = prior, spread_log
                 if gain > -np.inf:
                     if spread:
@@ -112,7 +112,7 @@ def sample_contagion(  # type: ignore[no-untyped-def]
                 chance = math.exp(min(gain, 0.0))
                 if luck < chance:
                     point[:] = trial
-                    kept[:] = trial_kept
+                    cache[:] = trial_cache
                     prior, spread_log = new_prior, new_spread
                     if sweep >= warmup:
                         taken[w, move] += 1.0

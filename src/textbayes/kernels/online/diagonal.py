@@ -70,10 +70,10 @@ def take_diagonal(indices, data, mean, var, first, second):  # type: ignore[no-u
 @njit(cache=True, nogil=True)
 def drift_row(mean, var, prior_mean, prior_var, log_forgetting, elapsed):  # type: ignore[no-untyped-def]
     """Let ``elapsed`` documents pass for one word, in place."""
-    kept = math.exp(elapsed * log_forgetting)
+    share = math.exp(elapsed * log_forgetting)
     for c in range(U(len(mean))):
-        mean[c] = prior_mean[c] + kept * (mean[c] - prior_mean[c])
-        var[c] = prior_var[c] + kept * kept * (var[c] - prior_var[c])
+        mean[c] = prior_mean[c] + share * (mean[c] - prior_mean[c])
+        var[c] = prior_var[c] + share * share * (var[c] - prior_var[c])
 
 
 @njit(cache=True, nogil=True)

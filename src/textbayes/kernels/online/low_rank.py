@@ -110,9 +110,9 @@ def inner_products(diagonal, factor, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def compress(diagonal, factor, n, kept):  # type: ignore[no-untyped-def]
-    """V ← V · kept, whose columns are orthonormal; what the diagonal of V V' loses goes into D."""
-    rank = kept.shape[1]
+def compress(diagonal, factor, n, vectors):  # type: ignore[no-untyped-def]
+    """V ← V · vectors, whose columns are orthonormal; what the diagonal of V V' loses goes into D."""
+    rank = vectors.shape[1]
     row = np.empty(rank)
     for a in range(len(diagonal)):
         lost = 0.0
@@ -122,7 +122,7 @@ def compress(diagonal, factor, n, kept):  # type: ignore[no-untyped-def]
             if value != 0.0:
                 lost += value * value
                 for b in range(rank):
-                    row[b] += value * kept[c, b]
+                    row[b] += value * vectors[c, b]
         for b in range(rank):
             lost -= row[b] * row[b]
             factor[a, b] = row[b]

@@ -46,7 +46,7 @@ _MODELS = ("poisson", _BURSTS := "negative_binomial")
 _LEAST_SHARE = 1e-12
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
 _CONSTANTS = Choice("auto") | Hyper(above=0.0) | List(Number(above=0.0))
-# The random state is not kept, as nothing is drawn any more.
+# The random state is not saved, as nothing is drawn any more.
 _PARAMETERS: dict[str, Field] = {
     "n_clusters": Whole(1),
     "alpha": _CONSTANTS,
@@ -90,7 +90,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         (β₁, β₂): small values make words of few clusters, β₂ > 0 keeps frequent words from telling clusters apart. For
         few classes and much text the paper has (2, 1).
     n_init : int
-        Searches from different starts; the one of the highest bound is kept. Every other search learns α more freely
+        Searches from different starts; the highest bound wins. Every other search learns α more freely
         (``clusters_search``), so two are the least to compare; where all clusters have labels one is all there is.
     max_iter : int
         Sweeps at most.
@@ -112,7 +112,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     alpha_, beta_ : the constants used or learnt
     deltas_ : array (n_features,), dispersions of the words; 0 of the Poisson
     sizes_ : array (n_clusters,), share of the text that belongs to each cluster
-    bounds_ : list of the bound after each sweep of the search that was kept; ``bound_`` is the last
+    bounds_ : list of the bound after each sweep of the best search; ``bound_`` is the last
     n_iter_ : number of its sweeps
     classes_ : array of the classes that the first clusters stand for; empty without labels
 

@@ -29,7 +29,7 @@ _WORDS_AT_ONCE = 512
 
 @dataclass(frozen=True)
 class Sampling:
-    """Settings of the sampler: ``chains`` of ``n_draws`` each, every ``thin``-th sweep kept after ``warmup`` sweeps.
+    """Settings of the sampler: ``chains`` of ``n_draws`` each, every ``thin``-th sweep stored after ``warmup`` sweeps.
 
     ``integrate`` scores documents by the mean of the likelihood over the draws, not by the likelihood at the means. The
     draws depend on ``random_state`` alone, not on ``n_jobs``.

@@ -48,18 +48,18 @@ def top_words(model: BayesLinearClassifier, k: int, by: str = "mean", size: floa
     """
     check_is_fitted(model)
     check_refit(k, by)
-    kept = np.zeros(model.coef_.shape, dtype=np.bool_)
+    selected = np.zeros(model.coef_.shape, dtype=np.bool_)
     if model.draws_ is None:
         if by != "mean":
             raise InputError(f"by={by!r} ranks words by their draws, and this model has none; fit it with 'gibbs'")
-        for row, weights in zip(kept, np.abs(model.coef_), strict=True):
+        for row, weights in zip(selected, np.abs(model.coef_), strict=True):
             order = np.argsort(-weights, kind="stable")
             row[order[weights[order] > 0.0][:k]] = True
-        return kept
-    for label, (row, one) in enumerate(zip(kept, model.draws_.labels, strict=True)):
+        return selected
+    for label, (row, one) in enumerate(zip(selected, model.draws_.labels, strict=True)):
         order = model.draws_.ranking(label, by, size)
         row[order[np.isin(order, one.columns)][:k]] = True
-    return kept
+    return selected
 
 
 def refit_top_words(

@@ -7,7 +7,7 @@ Given the z of the other classes, a class has a probit regression, with the high
 z is drawn, a normal variable cut there.
 Adding a number to a word's weights in all classes changes no probability; class by class such a sum moves slowly where
 the documents say much. So after each pass over the classes it is drawn itself, from the prior that is left of it
-(generalised Gibbs, Liu & Sabatti 2000, Biometrika 87). Of free intercepts nothing is left: they are kept at sum 0.
+(generalised Gibbs, Liu & Sabatti 2000, Biometrika 87). Of free intercepts nothing is left: their sum is held at 0.
 """
 
 from __future__ import annotations
@@ -136,13 +136,13 @@ class SoftmaxChain:
 
     def advance(self, n_iterations: int, thin: int = 1) -> tuple[AnyArray, FloatArray]:
         """Weights after every ``thin``-th of the next iterations, (n, n_columns) float32, and scales of 1."""
-        kept = np.empty((n_iterations // thin, self.n_columns), dtype=np.float32)
+        drawn = np.empty((n_iterations // thin, self.n_columns), dtype=np.float32)
         for k in range(n_iterations):
             self.step()
             if (k + 1) % thin == 0:
                 with np.errstate(over="ignore"):  # infinite then, which a run refuses
-                    kept[k // thin] = np.concatenate([chain.weights for chain in self._chains])
-        return kept, np.ones(len(kept))
+                    drawn[k // thin] = np.concatenate([chain.weights for chain in self._chains])
+        return drawn, np.ones(len(drawn))
 
     def step(self) -> None:
         """Make one iteration of the chain."""
@@ -161,7 +161,7 @@ class SoftmaxChain:
         return rest
 
     def _draw_latent(self, c: int, rest: FloatArray) -> None:
-        """Draw what is kept of a class beside its weights; a softmax keeps nothing."""
+        """Draw the latent variables of a class that are stored beside its weights; a softmax has none."""
 
     def _draw_common(self) -> FloatArray:
         """Draw what is added to a word's weights in all classes; free intercepts are centred."""
@@ -193,7 +193,7 @@ class SoftmaxChain:
 
 
 class ProbitChain(SoftmaxChain):
-    """The same of a multinomial probit: the normal variables of all classes are kept between the classes' turns."""
+    """The same of a multinomial probit: the normal variables of all classes are stored between the classes' turns."""
 
     def __init__(
         self, target: SoftmaxTarget, seed: np.random.SeedSequence, method: str, start: list[FloatArray] | None
@@ -224,7 +224,7 @@ class ProbitChain(SoftmaxChain):
 
 
 class SoftmaxGibbs(BaseInference):
-    """Draws of all classes together, with the settings of a ``Gibbs``; progress is told, and resumed, as of label 0."""
+    """Draws of all classes together, with the settings of a ``Gibbs``; progress is that of label 0."""
 
     name = "gibbs"
     samples = True

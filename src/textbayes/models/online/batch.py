@@ -92,7 +92,7 @@ def low_rank_from_batch(
     """The same with the ``rank`` most telling directions of the precision; the others go into its diagonal.
 
     With the precision scaled to a unit diagonal, P = c I + Σ (λ − c) v v' where c is its least eigenvalue, the largest
-    terms are kept as they are and of the others the diagonal, so that the precision of each single weight given the
+    terms stay as they are and of the others the diagonal, so that the precision of each single weight given the
     others stays what it was.
 
     Parameters
@@ -112,11 +112,11 @@ def low_rank_from_batch(
     precision = linalg.inv(cov)
     unit = np.sqrt(np.diag(precision))
     values, vectors = linalg.eigh(precision / unit / unit[:, None])
-    kept = vectors[:, -rank:] * np.sqrt(values[-rank:] - values[0])
+    leading = vectors[:, -rank:] * np.sqrt(values[-rank:] - values[0])
     posterior.settled, posterior.prior_mean = mean.copy(), mean  # the intercept's too, which ``start`` puts at 0
-    posterior.diagonal[positions] = (1.0 - np.square(kept).sum(axis=1)) * unit**2
-    posterior.factor[positions, : kept.shape[1]] = kept * unit[:, None]
-    return posterior.with_columns(kept.shape[1])
+    posterior.diagonal[positions] = (1.0 - np.square(leading).sum(axis=1)) * unit**2
+    posterior.factor[positions, : leading.shape[1]] = leading * unit[:, None]
+    return posterior.with_columns(leading.shape[1])
 
 
 def as_prior(

@@ -208,7 +208,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         """Learn more documents, once each; one is enough.
 
         The first call names all ``classes`` that there will be, unless ``fit``, ``start`` or an indicator matrix has
-        told them. They name the columns of an indicator matrix in their order.
+        named them. They name the columns of an indicator matrix in their order.
         """
         if classes is None and sample_weight is None and self._learn_single(X, y):
             return self

@@ -29,7 +29,7 @@ class DiagonalPosterior(OnlinePosterior):
     """w_jk ~ N(mean_jk, var_jk), independent, for words j and labels k; row 0 is the bias.
 
     One reading of a document serves all labels: O(non-zeros · labels) to learn or to predict it. A word with variance 0
-    is never learnt: that is how a label is kept to its own words.
+    is never learnt: that is how a label is restricted to its own words.
 
     Attributes
     ----------
@@ -146,6 +146,6 @@ class DiagonalPosterior(OnlinePosterior):
         diagonal_kernels.take_diagonal(*rows.document(i), self.mean, self.var, d1, d2)
 
     def _drift_in_place(self, forgetting_factor: float) -> None:
-        kept = forgetting_factor**2
+        share = forgetting_factor**2
         self.mean[:] = self.prior_mean + forgetting_factor * (self.mean - self.prior_mean)
-        self.var[:] = self.prior_var + kept * (self.var - self.prior_var)
+        self.var[:] = self.prior_var + share * (self.var - self.prior_var)

@@ -129,10 +129,10 @@ class FullPosterior(WordsPosterior):
         full_kernels.take_full(self.mean, self.cov, memo, d1[0], d2[0])
 
     def _drift_in_place(self, forgetting_factor: float) -> None:
-        kept = forgetting_factor**2
+        share = forgetting_factor**2
         self.mean[:] = self.prior_mean + forgetting_factor * (self.mean - self.prior_mean)
-        self.cov *= kept
-        self.cov.ravel()[:: len(self.mean) + 1] += (1.0 - kept) * self.prior_var
+        self.cov *= share
+        self.cov.ravel()[:: len(self.mean) + 1] += (1.0 - share) * self.prior_var
 
 
 MOST = 32  # directions that wait; a multiple of 4. More cost more in every prediction than they save in learning
@@ -160,7 +160,7 @@ class DeferredUpdates:
 class DeferredPosterior(WordsPosterior):
     """What :class:`FullPosterior` is, up to rounding; learning one document costs no pass over the covariance.
 
-    The covariance is ``base`` less the latest updates, at most 32, which are kept as directions and factors. ``base``
+    The covariance is ``base`` less the latest updates, at most 32, stored as directions and factors. ``base``
     is never changed, so copies share it: bringing it up to date makes another. It has room for words to come, where it
     is their prior, so that a word joins at no cost.
 
@@ -286,10 +286,10 @@ class DeferredPosterior(WordsPosterior):
         self.base, self.waiting, self.n_waiting = base, DeferredUpdates(len(base)), 0
 
     def _drift_in_place(self, forgetting_factor: float) -> None:
-        kept, base, size = forgetting_factor**2, self._up_to_date(), len(self.mean)
+        share, base, size = forgetting_factor**2, self._up_to_date(), len(self.mean)
         self.mean *= forgetting_factor
-        base[:size, :size] *= kept
-        base.ravel()[: size * (len(base) + 1) : len(base) + 1] += (1.0 - kept) * self.variance
+        base[:size, :size] *= share
+        base.ravel()[: size * (len(base) + 1) : len(base) + 1] += (1.0 - share) * self.variance
         self._use(base)
 
 

@@ -240,7 +240,7 @@ class GaussianProcess(OnlinePosterior):
         return np.concatenate([[self.mean.sum()], weights])
 
     def observe(self, words: IntArray, means: FloatArray, sds: FloatArray) -> Self:
-        """The process told of single words what f is at a document of each alone, N(mean, sd²): knowledge.
+        """The process after observing f at documents of one word each, N(mean, sd²): prior knowledge of words.
 
         A Gaussian observation of f moves the process as a document does, with d ln Z = (m − f)/(s² + var f). They take
         half of the basis at most, those that say most.

@@ -35,7 +35,7 @@ def _allocated(sizes: Sizes) -> int:
 class LowRankPosterior(WordsPosterior):
     """N(mean, C), C⁻¹ = diag(diagonal) + factor factor', over the bias (position 0) and the weights of ``words``.
 
-    Every document adds a column to ``factor``. At 2·rank columns the ``rank`` most telling directions are kept and the
+    Every document adds a column to ``factor``. At 2·rank columns the ``rank`` most informative directions stay and the
     others go into the diagonal, so up to 2·rank documents are learnt exactly as with full covariance, and the precision
     of each single weight is never lost. Learning costs O(non-zeros · rank + rank²) a document and a pass of
     O(words · rank²) every ``rank`` documents.
@@ -147,7 +147,7 @@ class LowRankPosterior(WordsPosterior):
         return type(self)(**{**vars(self.copy()), **fields})
 
     def with_columns(self, n_columns: int) -> Self:
-        """Itself, told that so many columns of ``factor`` have been filled from outside."""
+        """Itself, with so many columns of ``factor`` filled from outside."""
         self.n_columns = n_columns
         self._refresh_root()
         return self
@@ -191,10 +191,10 @@ class LowRankPosterior(WordsPosterior):
 
     def _drift_in_place(self, forgetting_factor: float) -> None:
         """ρ² C + (1 − ρ²) diag(v₀), which is diagonal minus low rank again, of the same rank (Woodbury)."""
-        n, kept, mean = self.n_columns, forgetting_factor**2, self.mean
+        n, share, mean = self.n_columns, forgetting_factor**2, self.mean
         self.settled[:] = self.prior_mean + forgetting_factor * (mean - self.prior_mean)
         self.pending[:], self.shift[:] = 0.0, 0.0
-        own = kept / self.diagonal + (1.0 - kept) * self.prior_var
+        own = share / self.diagonal + (1.0 - share) * self.prior_var
         # C = D⁻¹ − W W' with W = D⁻¹ V L'⁻¹; the new precision is E⁻¹ + R R' with R = E⁻¹ U (I − U'E⁻¹U)^(−½), U = ρW.
         outer = forgetting_factor * linalg.solve_triangular(
             self.root[:n, :n], (self.factor[:, :n] / self.diagonal[:, None]).T, lower=True

@@ -172,7 +172,7 @@ class SparseGPClassifier(BayesOnlineClassifier):
     def word_weights(self) -> WordWeights:
         """Weights of words in the documents of the basis."""
         noise = self.likelihood.noise or 1.0
-        description = "weight of the word in the documents kept" if self.kernel != "linear" else "weight"
+        description = "weight of the word in the basis documents" if self.kernel != "linear" else "weight"
         return WordWeights(self.coef_ / noise, None, description)
 
     def _restored_posterior(self, described: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_words: int) -> Any:

@@ -81,7 +81,7 @@ class OnlineModel(TextModel):
     def _learning_order(self, n_docs: int) -> IntArray:
         """The order in which training texts are learnt: at random, for files are often sorted by label.
 
-        Where earlier documents are forgotten their order means something, and is kept.
+        Where earlier documents are forgotten their order matters and stays.
         """
         return np.arange(n_docs) if self.forgetting_factor < 1.0 else np.random.default_rng(0).permutation(n_docs)
 

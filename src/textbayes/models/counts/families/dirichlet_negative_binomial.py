@@ -80,7 +80,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
     ----------
     beta : (β₁, β₂), (β₁, β₂, β₃, β₄, β₅), "auto" or "evidence"
         β₁, β₂ as in ``dirichlet_poisson``. Large β₃ gives a word nearly the same δ in all classes; its differences are
-        told badly by the documents of one class and are no good evidence. ξ is a gamma of shape β₅ and mean β₄.
+        poorly determined by the documents of one class and are weak evidence. ξ is a gamma of shape β₅ and mean β₄.
     basis, rate_means, sampling
         As in ``dirichlet_poisson``; the dispersions' mode is taken in ln ζ or in (ξ, η).
     dispersion_scale : float or "length"
@@ -90,7 +90,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
 
     Notes
     -----
-    No sums suffice for δ, so the counts of the documents are kept. A fit costs some ten readings of them. In lengths
+    No sums suffice for δ, so the counts of the documents are stored. A fit costs some ten readings of them. In lengths
     divided by a the model is that of a = 1: rates and dispersions are a times as large, and β₂σ is what it was.
 
     References
