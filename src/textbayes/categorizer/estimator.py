@@ -33,7 +33,7 @@ from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, ThresholdRule
 from textbayes.evaluate import evaluate
 from textbayes.knowledge import WordPriors
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
@@ -88,7 +88,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     keep_draws : int
         Draws of each label that the model keeps, of all chains and members together; they take 4 bytes a word each.
     refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
-        Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
+        Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.words``).
     cv : int
         Folds for the held-out probabilities that pool and rule learn from. "auto" takes more where texts are few, three
         at most if "quick", and holds out as many as have 20,000 texts ("quick": 5,000), or two, unless "thorough".

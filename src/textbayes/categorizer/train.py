@@ -51,9 +51,9 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import MatchedPriors, WordPriors
+from textbayes.models.base import SamplingCallback
 from textbayes.models.linear.audit import AuditRow
 from textbayes.models.linear.model import LinearModel
-from textbayes.models.sampling import SamplingCallback
 from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 from textbayes.tune.classifier import finalised

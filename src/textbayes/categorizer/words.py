@@ -28,9 +28,9 @@ from textbayes.categorizer.notebook import model_html
 from textbayes.categorizer.presets import default_models
 from textbayes.categorizer.scorer import Assessment
 from textbayes.core.errors import InputError
-from textbayes.core.frames import make_frame
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features
+from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.core.wording import did_you_mean

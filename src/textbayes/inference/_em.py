@@ -31,7 +31,7 @@ from threadpoolctl import ThreadpoolController
 
 from textbayes.core.codec import Choice, Fields
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.memory import room_for_copy
+from textbayes.core.machine import room_for_copy
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference._label import ROUNDING, LabelFit, solve_in_blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 # Probability mass dropped from either end of a distribution per document added; far below rounding of the result.
 NEGLIGIBLE = 1e-20

@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_HALF_PI = math.sqrt(0.5 * math.pi)

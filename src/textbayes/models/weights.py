@@ -19,17 +19,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from textbayes.core.class_weight import document_weights
 from textbayes.core.codec import Choice, Fields, Flag, Hyper, List, Null, Number, Pairs, Part, Text, Whole
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, document_weights
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, canonical, check_positive, check_same_length, check_whole, writable
 from textbayes.inference import inferences, samples
 from textbayes.inference.base import FitInfo, Posterior
 from textbayes.links import BaseLink
-from textbayes.models.base import TextModel
-from textbayes.models.sampling import sampling_settings
+from textbayes.models.base import TextModel, sampling_settings
 from textbayes.models.saved_weights import LinkField, restored_weights, weights_description, weights_state
 from textbayes.posterior.intervals import centred_interval
 from textbayes.priors import BasePrior, make_prior, priors

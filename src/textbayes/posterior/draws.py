@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.codec import Array, from_state, to_state, with_fields
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.frames import make_frame
+from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_level
 from textbayes.links.base import BaseLink

@@ -31,11 +31,10 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
-from textbayes.models.base import TextModel
+from textbayes.models.base import SamplingCallback, TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.counts.text_model import class_names, labels_by_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.sampling import SamplingCallback
 from textbayes.models.weights import as_columns
 from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
 from textbayes.scale.partitions import Partition

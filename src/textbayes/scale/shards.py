@@ -17,7 +17,7 @@ import numpy as np
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, MalformedFileError
-from textbayes.core.memory import take_space
+from textbayes.core.machine import take_space
 from textbayes.core.types import AnyArray
 
 _COMPLETE = "complete.json"

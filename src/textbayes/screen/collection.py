@@ -15,7 +15,7 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors, match_priors
 from textbayes.knowledge.match import words_of
 from textbayes.knowledge.rows import ALL_LABELS, FOR
-from textbayes.knowledge.strength import DEFAULT_STRENGTH, FeatureSizes
+from textbayes.knowledge.table_prior import DEFAULT_STRENGTH, FeatureSizes
 from textbayes.text import TermWeighting, TextVectorizer
 
 _FEW = 20  # records below which a word that nearly all have is kept

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from textbayes.core.errors import InputError
-from textbayes.core.specs import settings_of
+from textbayes.core.parameters import settings_of
 from textbayes.data.options import check_options
 
 Schedule: TypeAlias = Callable[[int], float]

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from textbayes.core.codec import Choice, Fields, Hyper, List, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import n_threads
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_positive
 from textbayes.inference import Posterior, Problem

@@ -9,7 +9,7 @@ from scipy.special import softmax
 from textbayes import BayesMultinomialClassifier, TextCategorizer
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 from textbayes.store.checkpoint import RunFolder
 
 TEXTS = ["wheat corn", "corn harvest", "bank rates", "bank cuts rates", "goal match", "match won"] * 4

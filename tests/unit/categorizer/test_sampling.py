@@ -13,8 +13,8 @@ from references.killing import killed_at_every_step
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
+from textbayes.models.base import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.sampling import SamplingCallback
 from textbayes.store import load_model, save_model
 from textbayes.store.checkpoint import RunFolder
 from textbayes.text import TextVectorizer

@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 SPARE_EFFORT = 0.1  # of the violation aimed at: sweeps need not be finer than this

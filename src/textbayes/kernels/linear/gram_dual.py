@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.linear.dual import divergence, dual_step, wrong_side
 
 U = np.uint64

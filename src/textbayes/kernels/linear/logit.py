@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
+from textbayes.kernels.linear.coordinate import shrink
 
 _BIG = 1e200  # factors lie in (1, 2]: their product is turned into a logarithm before it overflows
 
@@ -120,3 +121,63 @@ def class_power_likelihood(scores, codes, weight, share, bias, inverse_temperatu
             of_share[m] += step
     gradient[n_members + n_classes] = inverse_temperature * of_temperature
     return total
+
+
+@njit(cache=True, nogil=True)
+def document_terms(eta, y, reach):  # type: ignore[no-untyped-def]
+    """The score of a document and the bound on its curvature within ``reach`` of eta."""
+    e = np.exp(-abs(eta))
+    wrong = e / (1.0 + e) if y * eta >= 0.0 else 1.0 / (1.0 + e)
+    beyond = abs(eta) - reach
+    if beyond <= 0.0:
+        return y * wrong, 0.25
+    e = np.exp(-beyond)
+    return y * wrong, e / ((1.0 + e) * (1.0 + e))
+
+
+@njit(cache=True, nogil=True)
+def limited_step(gradient, curvature, offset, l1, l2, low, high, radius):  # type: ignore[no-untyped-def]
+    """The penalised minimiser within bounds and radius, as a step; exactly −offset where it is the kink."""
+    target = shrink(curvature * offset + gradient, curvature, l1, l2, low, high)
+    return min(max(target - offset, -radius), radius)
+
+
+@njit(cache=True, nogil=True)
+def relax_columns(  # type: ignore[no-untyped-def]
+    indptr, indices, data, columns, y, weight, center, l1, l2, low, high, radius, w, eta
+):
+    """Step every one of ``columns`` in turn; changes w, eta and radius, and returns the largest |step|·curvature."""
+    worst = 0.0
+    for j in columns:
+        start, stop = indptr[j], indptr[j + 1]
+        g = h = 0.0
+        for t in range(start, stop):
+            i, x = indices[t], data[t]
+            score, bound = document_terms(eta[i], y[i], radius[j] * abs(x))
+            g += weight[i] * x * score
+            h += weight[i] * x * x * bound
+        h = max(h, 1e-12)
+        offset = w[j] - center[j]
+        step = limited_step(g, h, offset, l1[j], l2[j], low[j], high[j], radius[j])
+        radius[j] = max(2.0 * abs(step), 0.5 * radius[j])
+        if step != 0.0:
+            w[j] = center[j] + (offset + step)
+            for t in range(start, stop):
+                eta[indices[t]] += step * data[t]
+            worst = max(worst, abs(step) * (h + l2[j]))
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def relax_intercept(y, weight, l1, l2, radius, b, eta):  # type: ignore[no-untyped-def]
+    """The same for a column of ones; changes eta and returns the intercept, its radius and |step|·curvature."""
+    g = h = 0.0
+    for i in range(len(eta)):
+        score, bound = document_terms(eta[i], y[i], radius)
+        g += weight[i] * score
+        h += weight[i] * bound
+    h = max(h, 1e-12)
+    step = limited_step(g, h, b, l1, l2, -np.inf, np.inf, radius)
+    for i in range(len(eta)):
+        eta[i] += step
+    return b + step, max(2.0 * abs(step), 0.5 * radius), abs(step) * (h + l2)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.outcome import outcome, refined_outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops

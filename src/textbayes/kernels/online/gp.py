@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.full import quadratic_form, subtract_outer, symmetric_times
 from textbayes.kernels.online.outcome import outcome
 

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _SQRT_HALF = math.sqrt(0.5)
 _PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)

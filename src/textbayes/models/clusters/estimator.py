@@ -22,8 +22,8 @@ from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice, check_whole
 from textbayes.lexical.exposures import check_lengths

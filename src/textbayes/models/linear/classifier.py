@@ -15,22 +15,19 @@ from textbayes.core.codec import Choice, Fields, Null
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Features
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.inference.base import label_replicates_of
-from textbayes.knowledge.informed_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
+from textbayes.knowledge.table_prior import DEFAULT_STRENGTH, Strength, table_prior
 from textbayes.links import BaseLink, make_link
 from textbayes.models import model_types
-from textbayes.models.base import FitOptions
+from textbayes.models.base import FitOptions, watched
 from textbayes.models.linear.model import LinearModel
-from textbayes.models.linear.refit import top_words
-from textbayes.models.linear.word_scales import ratio_scales
-from textbayes.models.sampling import watched
+from textbayes.models.linear.words import ratio_scales, top_words
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.posterior.intervals import PRACTICAL_SIZE, predictive_probabilities, probability_interval
 from textbayes.priors import BasePrior, make_prior

@@ -14,17 +14,16 @@ from textbayes.core.codec import Choice, Fields
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference.base import BaseInference, Problem
-from textbayes.knowledge.informed_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
+from textbayes.knowledge.table_prior import table_prior
 from textbayes.links import make_link
 from textbayes.models import model_types
-from textbayes.models.base import FitOptions, class_codes
-from textbayes.models.sampling import watched
+from textbayes.models.base import FitOptions, class_codes, watched
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.priors import BasePrior, make_prior
 
@@ -239,7 +238,7 @@ class BayesMultinomialClassifier(WeightsClassifier):
             self.standard_errors_ = np.sqrt(self.draws_.variance())
             self.intercept_errors_ = np.array([one.intercept.std() for one in self.draws_.labels])
         elif self.intervals:
-            from textbayes.models.multinomial.uncertainty import standard_errors  # loads numba, which is slow
+            from textbayes.models.multinomial.mode import standard_errors  # loads numba, which is slow
 
             self.standard_errors_, self.intercept_errors_ = standard_errors(problem, posterior)
         self._warn_if_unfinished()

@@ -16,7 +16,7 @@ from textbayes.core.codec import Fields, Hyper, Null
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_same_length, check_whole, writable
 from textbayes.models import model_types

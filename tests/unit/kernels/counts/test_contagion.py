@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from textbayes.kernels.counts import contagion as kernel
-from textbayes.kernels.counts import contagion_modes as modes_kernel
+from textbayes.kernels.counts import contagion_posterior as modes_kernel
 
 FIRST, NODES = np.log(1e-6), 384
 WIDTH = (np.log(1.1e4) - FIRST) / (NODES - 1)

@@ -104,7 +104,7 @@ def test_errors_of_many_weights_are_those_given_the_other_classes(plain, monkeyp
     X, y = plain.make_data(n_docs=200)
     model = BayesMultinomialClassifier("gaussian", 0.5, intervals=True, fit_intercept=False, **TIGHT)
     joint = model.fit(X, y).standard_errors_
-    monkeypatch.setattr("textbayes.models.multinomial.uncertainty.LARGEST", 1)
+    monkeypatch.setattr("textbayes.models.multinomial.mode.LARGEST", 1)
     given_others = model.fit(X, y).standard_errors_
     proba = model.predict_proba(X)
     for c in range(4):

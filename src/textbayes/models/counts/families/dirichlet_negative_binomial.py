@@ -23,19 +23,21 @@ from textbayes.models.counts.base import (
     pooled_rates,
     store_of,
 )
-from textbayes.models.counts.draws import Sampling, integrated_dispersed_scores, sample_dispersed_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
     Fit,
     HierarchyConstants,
     KernelDocuments,
+    Sampling,
     check_beta,
     chosen_beta,
     dispersed_scores,
     fit_contagion,
+    integrated_dispersed_scores,
     kernel_documents,
     level_unseen,
     moment_deltas,
+    sample_dispersed_posterior,
     shares_of,
     spread_constant,
     start_log_rates,
@@ -95,7 +97,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
 
     References
     ----------
-    Section 3 of the contagion paper; see ``kernels.counts.contagion_modes`` for the density.
+    Section 3 of the contagion paper; see ``kernels.counts.contagion_posterior`` for the density.
     """
 
     beta: Any = (2.0, 1.0)

@@ -12,13 +12,15 @@ from textbayes.core.codec import TINY, Array, Fields, Null, Part, with_fields
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.models.counts.base import CountSums, SummedModel, per_class_field, pooled_rates, rate_scores
-from textbayes.models.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
     HierarchyConstants,
+    Sampling,
     check_beta,
     chosen_beta,
+    integrated_rate_scores,
     level_unseen,
+    sample_rate_posterior,
     shares_of,
     start_log_rates,
 )
