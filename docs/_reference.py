@@ -25,7 +25,7 @@ _GROUPS: dict[str, dict[str, tuple[str, ...]]] = {  # modules of the reference, 
     "Models": {
         "textbayes.models.linear": ("refit_top_words", "top_words"),
         "textbayes.models.counts": (),
-        "textbayes.models.clusters": ("completion_perplexity", "npmi_coherence", "split_tokens"),
+        "textbayes.models.clusters": (),
         "textbayes.models.online": (),
         "textbayes.links": (),
         "textbayes.priors": (),

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from textbayes.knowledge.rows import WordPrior
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
     from textbayes.knowledge.table import WordPriors
-    from textbayes.knowledge.table_prior import CountPriors, Strength, count_priors, table_prior
+    from textbayes.knowledge.table_prior import Strength, count_priors, table_prior
 
 _PUBLIC = {
-    "CountPriors": "textbayes.knowledge.table_prior",
     "MatchedPriors": "textbayes.knowledge.match",
     "Strength": "textbayes.knowledge.table_prior",
     "WordPrior": "textbayes.knowledge.rows",
@@ -39,7 +38,6 @@ _PUBLIC = {
 }
 
 __all__ = [
-    "CountPriors",
     "MatchedPriors",
     "Strength",
     "WordPrior",

@@ -63,32 +63,11 @@ def add_spread_derivatives(logs, betas, j, gradient, hessian):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def word_value(  # type: ignore[no-untyped-def]
-    tails, n_tails, occurrences, omega, bounds, tables, sums, first, width, pseudo, shares, betas, j, point
-):
-    """The log-posterior of one word at ``point`` = (θ, v)."""
-    n_classes = len(n_tails)
-    total = 0.0
-    for c in range(n_classes):
-        rate, delta = math.exp(point[c]), math.expm1(math.exp(point[n_classes + c]))
-        start, stop = bounds[c], bounds[c + 1]
-        mass, _, _ = zero_mass(tables[c], sums[c], first, width, delta)
-        total += sum_log_levels(tails[c], n_tails[c], rate, delta) - rate * mass
-        total -= sum_log_dispersion(occurrences[start:stop], omega[start:stop], delta)
-        total += pseudo[0, c] * point[c] - pseudo[1, c] * rate
-    if betas[0] >= 0.0:
-        total += ratio_prior(point[:n_classes], shares, betas[0], betas[1], j)
-    if betas[2] >= 0.0:
-        total += spread_prior(point[n_classes:], betas, j)
-    return total
-
-
-@njit(cache=True, nogil=True)
 def word_derivatives(  # type: ignore[no-untyped-def]
     tails, n_tails, occurrences, omega, bounds, tables, sums, first, width, pseudo, shares, betas, j, point,
     gradient, hessian,
 ):  # fmt: skip
-    """Gradient and Hessian of ``word_value``, written into the arrays given, and the value itself."""
+    """The log-posterior of one word at ``point`` = (θ, v); its gradient and Hessian into the arrays given."""
     n_classes, total = len(n_tails), 0.0
     gradient[:] = 0.0
     hessian[:] = 0.0
