@@ -14,7 +14,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.knowledge import MatchedPriors
-from textbayes.knowledge.table_prior import DEFAULT_STRENGTH
+from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH
 from textbayes.models.base import FitOptions, TextModel
 from textbayes.models.linear.word_sums import LinearScores
 

@@ -15,8 +15,8 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.knowledge.informative_prior import count_priors
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.table_prior import count_priors
 from textbayes.models.base import FitOptions, TextModel, labels_for
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import DocumentStore

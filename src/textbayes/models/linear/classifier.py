@@ -21,8 +21,8 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.inference.base import label_replicates_of
+from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH, Strength, table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.table_prior import DEFAULT_STRENGTH, Strength, table_prior
 from textbayes.links import BaseLink, make_link
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, watched

@@ -19,8 +19,8 @@ from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference.base import BaseInference, Problem
+from textbayes.knowledge.informative_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.table_prior import table_prior
 from textbayes.links import make_link
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, class_codes, watched

@@ -15,8 +15,8 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.knowledge.informative_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.table_prior import table_prior
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions
 from textbayes.models.online.base import Bank

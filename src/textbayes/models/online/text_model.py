@@ -15,8 +15,8 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_level
+from textbayes.knowledge.informative_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.table_prior import table_prior
 from textbayes.models.base import FitOptions, TextModel, shared_parts
 from textbayes.models.online.base import Bank, LinearPredictor
 from textbayes.models.online.likelihood import OnlineLikelihood
