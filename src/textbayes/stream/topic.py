@@ -13,11 +13,10 @@ from textbayes.models.online import (
     DiagonalPosterior,
     FullPosterior,
     GaussianProcess,
-    LinearPredictor,
     LowRankPosterior,
     OnlinePosterior,
 )
-from textbayes.models.online.base import WordRows
+from textbayes.models.online.base import LinearPredictor, WordRows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.words import Rows
 
