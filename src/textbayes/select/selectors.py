@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import encode_labels
-from textbayes.core.protocols import ScoreFunction
-from textbayes.core.types import AnyArray, Matrix
+from textbayes.core.protocols import ScoreFunction, ScoreResult
+from textbayes.core.types import AnyArray, BoolArray, Matrix
 from textbayes.lexical.exposures import takes_counts
-from textbayes.select.rules import Combine, FdrMethod, select_global
+from textbayes.select.rules import Combine, FdrMethod, select_global, select_per_label
 from textbayes.select.score_functions import scores
 
 
@@ -106,6 +106,11 @@ class SelectWords(SelectorMixin, BaseEstimator):
         self.scores_, self.p_values_ = result
         self.label_names_ = space.column_names
         return self
+
+    def get_label_support(self) -> BoolArray:
+        """The words the rules choose for each label on its own: a mask (n_labels, n_features)."""
+        check_is_fitted(self)
+        return select_per_label(ScoreResult(self.scores_, self.p_values_), **self._rules())
 
     def _rules(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("k", "threshold", "fdr", "fdr_method")}

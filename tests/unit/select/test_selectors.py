@@ -40,10 +40,12 @@ def test_keeps_the_best_words_and_their_names(corpus):
     assert select.label_names_ == ["corn", "gold", "ship"]
 
 
-def test_the_union_is_of_the_words_that_the_rule_gives_each_label(corpus):
+def test_label_support_is_the_rule_per_label(corpus):
     X, y = corpus
     select = SelectWords(threshold=12.13, k=2, combine="union").fit(X, y)
-    per_label = select_per_label(ScoreResult(select.scores_, select.p_values_), threshold=12.13, k=2)
+    per_label = select.get_label_support()
+    expected = select_per_label(ScoreResult(select.scores_, select.p_values_), threshold=12.13, k=2)
+    np.testing.assert_array_equal(per_label, expected)
     assert per_label.sum(axis=1).max() <= 2
     np.testing.assert_array_equal(select.support_, per_label.any(axis=0))
 
