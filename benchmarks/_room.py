@@ -18,7 +18,7 @@ from textbayes.app.accounts import create_token, create_user
 from textbayes.app.database import Member, Store, User
 from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.projects import Plan, create_project
-from textbayes.core.folders import cache_folder
+from textbayes.core.atomic import cache_folder
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
 

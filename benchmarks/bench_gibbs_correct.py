@@ -28,7 +28,7 @@ from scipy import sparse, stats
 
 from _common import close
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior
 from textbayes.links import links, make_link
 from textbayes.priors import make_prior
 
@@ -113,7 +113,7 @@ class Model:
 
     def chain(self, X: Any, y: np.ndarray, seed: list[int]) -> Chain:
         prior = self.prior.for_label(0, N_WORDS)
-        target = Target(Design.of(X, True), y, self.link, prior, make_prior("gaussian", 1.0), self.sampled)
+        target = TargetPosterior(Design.of(X, True), y, self.link, prior, make_prior("gaussian", 1.0), self.sampled)
         return Chain(target, np.random.SeedSequence(seed), "auto", None, joint_period=2)
 
     @property

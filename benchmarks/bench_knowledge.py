@@ -9,7 +9,7 @@ description there, so that their names are all that is known of them.
 
 The model is the dense member of the default pool. Its words are those in two of the 110 documents or more and those of
 the table; both sides have the same. Nothing was chosen on the test set: the strength of "for" and the caution of the
-choice come from splits of training documents (``textbayes.knowledge.strength``). For information, the library's default
+choice come from splits of training documents (``textbayes.knowledge.informative_prior``). For information, the default
 classifier and the sparse member of the pool are run on a quarter of the seeds: what a description adds depends on how
 much a model finds by itself.
 """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textbayes.models.counts import BayesCountClassifier
     from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.models.multinomial import BayesMultinomialClassifier
-    from textbayes.models.online import BayesOnlineClassifier, BayesProcessClassifier
+    from textbayes.models.online import BayesOnlineClassifier, SparseGPClassifier
     from textbayes.select import SelectWords
     from textbayes.store import load_model, save_model
     from textbayes.stream import AdaptiveFilter
@@ -34,11 +34,11 @@ _PUBLIC = {
     "BayesLinearClassifierCV": "textbayes.tune",
     "BayesMultinomialClassifier": "textbayes.models.multinomial",
     "BayesOnlineClassifier": "textbayes.models.online",
-    "BayesProcessClassifier": "textbayes.models.online",
     "Gibbs": "textbayes.inference.gibbs",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
     "SoftClusters": "textbayes.models.clusters",
+    "SparseGPClassifier": "textbayes.models.online",
     "TermWeighting": "textbayes.text",
     "TextBayesError": "textbayes.core.errors",
     "TextCategorizer": "textbayes.categorizer",
@@ -59,11 +59,11 @@ __all__ = [
     "BayesLinearClassifierCV",
     "BayesMultinomialClassifier",
     "BayesOnlineClassifier",
-    "BayesProcessClassifier",
     "Gibbs",
     "HashingTextVectorizer",
     "SelectWords",
     "SoftClusters",
+    "SparseGPClassifier",
     "TermWeighting",
     "TextBayesError",
     "TextCategorizer",

@@ -121,7 +121,7 @@ def test_probabilities_and_decisions(spec, kind):
     assert all(isinstance(one, TextModel) for one in model.model_.members)
     assert model.held_out_["n_docs"] == 60
     # Plug-in and averaged probabilities mean the same thing in every kind: one at the centre, one over all of it.
-    plug_in = model.model_.proba(model.features(texts), average=False)
+    plug_in = model.model_.proba(model.features(texts), posterior_predictive=False)
     assert plug_in.shape == model.assess(texts).proba.shape
 
 
@@ -327,7 +327,7 @@ class MajorityClassifier(TextModel, ClassifierMixin, BaseEstimator):
         self.label_space_, self.base_, self.n_features_in_ = space, base, n_features
         return self
 
-    def scores(self, features: Features, average: bool = True) -> Any:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> Any:
         return np.tile(self.base_, (features.n_docs, 1))
 
     def contributions(self, document: Features) -> Contributions:

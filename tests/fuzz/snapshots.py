@@ -83,7 +83,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "full": {},
     "paper": dict(PAPER),
     "low rank": {"covariance": "low_rank"},
-    "diagonal": {"covariance": "diagonal", "budget": "3/10", "retention": 0.9},
+    "diagonal": {"covariance": "diagonal", "budget": "3/10", "forgetting_factor": 0.9},
     "gp": {"covariance": "gp", "basis": 8},
     "rbf": {"covariance": "gp", "basis": 8, "kernel": "rbf"},
     "region": {"gain": "region", "rehearsal": "recent:half_life=5", "explore": "constant:rate=0.1"},

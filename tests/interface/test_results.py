@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from textbayes.core.spreadsheet import CsvForm, csv_text
+from textbayes.core.tables import CsvForm, csv_text
 from textbayes.display.pages import workbook
 from textbayes.store import load_model, save_model
 

@@ -13,7 +13,7 @@ import pytest
 
 import textbayes.cli
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.spreadsheet import as_cell
+from textbayes.core.tables import as_cell
 from textbayes.display.escapes import visible
 from textbayes.store import save_model
 

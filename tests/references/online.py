@@ -33,11 +33,11 @@ def learn_document_diagonal(
 
 
 def drift(
-    mean: FloatArray, cov: FloatArray, prior_mean: FloatArray, prior_var: FloatArray, retention: float
+    mean: FloatArray, cov: FloatArray, prior_mean: FloatArray, prior_var: FloatArray, forgetting_factor: float
 ) -> tuple[FloatArray, FloatArray]:
     """Weights that move between documents, w ← m₀ + ρ(w − m₀) + noise, such that the prior N(m₀, diag v₀) stays put."""
-    kept = retention**2
-    return prior_mean + retention * (mean - prior_mean), kept * cov + (1.0 - kept) * np.diag(prior_var)
+    share = forgetting_factor**2
+    return prior_mean + forgetting_factor * (mean - prior_mean), share * cov + (1.0 - share) * np.diag(prior_var)
 
 
 def sample_probit(

@@ -81,7 +81,7 @@ class Overlap(TextModel, BaseEstimator):
         one.label_space_, (one.inside_, one.outside_) = space, shares
         return one
 
-    def scores(self, features, average=True):
+    def scores(self, features, posterior_predictive=True):
         has = (features.weights != 0.0).astype(float)
         return np.tanh(self.sharpness * np.asarray(has @ self._ratio().T)) * 3.0
 

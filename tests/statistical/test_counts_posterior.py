@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 from textbayes.models.counts import make_count_model
-from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.hierarchy import Sampling
 
 LONG = Sampling(n_draws=12_000, thin=4, warmup=1_000, chains=2, random_state=5)
 

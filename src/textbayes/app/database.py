@@ -38,9 +38,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.orm import Session as DatabaseSession
 
-from textbayes.core.atomic import atomic_write
+from textbayes.core.atomic import atomic_write, make_private_file
 from textbayes.core.errors import InputError, MissingExtraError
-from textbayes.core.folders import make_private_file
 
 LOCK_SECONDS = 30.0  # for which one waits for others who write to an SQLite database
 ROLES = ("reader", "reviewer", "owner")  # each may do what those before it may

@@ -29,7 +29,7 @@ from textbayes.app.projects import Plan, create_project, documents_of, stored_do
 from textbayes.app.records import Said
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
-from textbayes.core.spreadsheet import csv_text
+from textbayes.core.tables import csv_text
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
 from textbayes.display.pages import workbook

@@ -10,8 +10,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from textbayes.core.atomic import atomic_write
-from textbayes.core.folders import make_private_folder
+from textbayes.core.atomic import atomic_write, make_private_folder
 
 BROWSER_SECONDS = 300.0  # that the browser has to come up
 

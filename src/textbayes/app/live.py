@@ -22,8 +22,8 @@ from sqlalchemy.orm import Session
 from textbayes._version import __version__
 from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.database import Event, Project, Record, Store
+from textbayes.core.atomic import make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
-from textbayes.core.folders import make_private_folder
 from textbayes.core.types import AnyArray
 from textbayes.screen import Collection, Screening, ScreenSettings
 from textbayes.screen.folder import SCREEN_FILE

@@ -17,8 +17,8 @@ from textbayes.app.live import ReviewRegistry
 from textbayes.app.projects import Plan, create_project, list_projects
 from textbayes.app.settings import AppSettings, default_database
 from textbayes.app.web import create_app
+from textbayes.core.atomic import cache_folder
 from textbayes.core.errors import InputError, TextBayesError
-from textbayes.core.folders import cache_folder
 from textbayes.screen import ScreenSettings
 
 _QUESTION = "film awards: the Oscars, Bafta and Golden Globe nominations, actors and directors"

@@ -6,8 +6,8 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
+from textbayes.core.atomic import make_private_folder
 from textbayes.core.errors import InputError, MissingExtraError
-from textbayes.core.folders import make_private_folder
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2", "multipart", "matplotlib")
 DATABASE = "room.sqlite3"

@@ -38,7 +38,7 @@ def categorizer_of_clusters(
     columns = slice(1, None) if space.kind == "binary" else slice(None)
     return assembled(
         "clusters",
-        clusters.with_labels(space, order.astype(np.int64)),
+        clusters.for_labels(space, order.astype(np.int64)),
         vectorizer,
         TermWeighting("raw").fit(counts),
         "fixed" if space.kind == "binary" else "top_label",

@@ -139,30 +139,30 @@ class Ensemble:
         """Whether intervals of probabilities come from a posterior; others have them from held-out texts."""
         return self.single is not None and self.calibration == 1.0 and self.single.has_posterior
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
 
         Parameters
         ----------
         features : Features
-        average : bool
+        posterior_predictive : bool
             Average over the posterior rather than score at its mean.
         """
-        scores = self._member_scores(features, average)
+        scores = self._member_scores(features, posterior_predictive)
         return scores if self.label_stacking is None else scores + self.label_stacking.added(scores)
 
-    def proba(self, features: Features, average: bool = True) -> FloatArray:
+    def proba(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Probabilities of every column; those of exclusive classes add up to one."""
         linear = self.calibrated()
         if self.space.kind == "multiclass":
             if linear is not None:
-                return normalise_classes(linear.log_proba(features, average), self.inverse_temperature)
-            scores = self.scores(features, average)
+                return normalise_classes(linear.log_proba(features, posterior_predictive), self.inverse_temperature)
+            scores = self.scores(features, posterior_predictive)
             own = scores if self.is_softmax else np.asarray(special.log_expit(scores))
             return normalise_classes(own, self.inverse_temperature)
         if linear is not None and self.label_stacking is None:
-            return linear.own_proba(features, average)
-        return np.asarray(special.expit(self.scores(features, average)))
+            return linear.own_proba(features, posterior_predictive)
+        return np.asarray(special.expit(self.scores(features, posterior_predictive)))
 
     def contributions(self, document: Features) -> Contributions:
         """The parts that words have in the scores of one document."""
@@ -316,14 +316,14 @@ class Ensemble:
             kept = self._scaled = (linear, linear.scaled(self.calibration))
         return kept[1]
 
-    def _member_scores(self, features: Features, average: bool = True) -> FloatArray:
+    def _member_scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Scores before label stacking."""
         linear = self.calibrated()
         if linear is not None:
-            return linear.scores(features, average)
+            return linear.scores(features, posterior_predictive)
         parts = []
         for part in self.parts:
-            scores = part.model.scores(self._read(part, features), average)
+            scores = part.model.scores(self._read(part, features), posterior_predictive)
             parts.append(part.weight * (scores if self.is_softmax else log_odds(part.model, scores)))
         return np.asarray(self.calibration * np.sum(parts, axis=0))
 

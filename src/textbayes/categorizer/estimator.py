@@ -33,7 +33,7 @@ from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, ThresholdRule
 from textbayes.evaluate import evaluate
 from textbayes.knowledge import WordPriors
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
@@ -81,14 +81,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Keep standard errors of the weights (``word_intervals``). Those of several models are upper bounds: these learn
         from the same texts and are taken to err together; naive Bayes among them is taken as known. Members that sample
         have their spread from draws, unasked.
-    average : bool
+    posterior_predictive : bool
         Where members sample (``inference="gibbs"``): probabilities are averaged over the draws, and thresholds chosen
         for such; if False, they are those at the posterior means. Of several such members the posteriors are mixed,
         with weights that add up to one and fit held-out texts best.
     keep_draws : int
         Draws of each label that the model keeps, of all chains and members together; they take 4 bytes a word each.
     refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
-        Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
+        Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.words``).
     cv : int
         Folds for the held-out probabilities that pool and rule learn from. "auto" takes more where texts are few, three
         at most if "quick", and holds out as many as have 20,000 texts ("quick": 5,000), or two, unless "thorough".
@@ -159,7 +159,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         calibrate: bool = False,
         class_weight: str | dict[Any, float] | None = None,
         intervals: bool = False,
-        average: bool = True,
+        posterior_predictive: bool = True,
         keep_draws: int = 1_000,
         refit_k: int | None = None,
         refit_by: str = "mean",
@@ -182,7 +182,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.calibrate = calibrate
         self.class_weight = class_weight
         self.intervals = intervals
-        self.average = average
+        self.posterior_predictive = posterior_predictive
         self.keep_draws = keep_draws
         self.refit_k = refit_k
         self.refit_by = refit_by
@@ -251,9 +251,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:
         """Become what was trained, with a rule fitted to what members said of texts that they had not seen."""
         indicator, space = trained.of_tested(data.indicator), data.space
-        proba, learnable = trained.held_out, trained.label_seen
-        tested = (indicator & learnable).any(axis=0)
-        counted = indicator if rule.counts_positives else indicator & learnable
+        proba, label_seen = trained.held_out, trained.label_seen
+        tested = (indicator & label_seen).any(axis=0)
+        counted = indicator if rule.counts_positives else indicator & label_seen
         if rule.counts_positives and not tested.all():  # a label of one text, however often it is there
             first = data.copies.first == np.arange(len(data.copies.first))
             counted = indicator & (tested | trained.of_tested(first)[:, None])
@@ -266,10 +266,10 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.prior_weight_ = trained.prior_weight
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
-        self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, learnable, weight)
+        self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, label_seen, weight)
         decisions = rule.decide(proba)
         if space.kind == "multilabel":  # what a fold could not learn it is not asked: the commoner answer
-            decisions = np.where(learnable, decisions, indicator.mean(axis=0) > 0.5)
+            decisions = np.where(label_seen, decisions, indicator.mean(axis=0) > 0.5)
         # Honest for probabilities, a little kind to thresholds that were tuned on them.
         self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
         self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
@@ -338,7 +338,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         if scorer is not None:
             return scorer.assess(as_texts(texts))
         features = self.features(texts)
-        proba = self.model_.proba(features, self.average)
+        proba = self.model_.proba(features, self.posterior_predictive)
         return Assessment(proba, self.rule_.decide(proba), self._known_words(features))
 
     def decision_function(self, texts: Iterable[str]) -> FloatArray:
@@ -347,7 +347,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Where the model is a distribution over exclusive classes, their scores up to a constant of the text.
         """
         check_is_fitted(self, "model_")
-        scores = self.model_.scores(self.features(texts), self.average)
+        scores = self.model_.scores(self.features(texts), self.posterior_predictive)
         return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     def features(self, texts: Iterable[str]) -> Features:
@@ -387,26 +387,27 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         check_is_fitted(self, "model_")
         if self.model_.has_posterior:
             return self.model_.probability_interval(self.features(texts), level)
-        return interval_within(self.calibration_band_, self._proba(texts, self.average), level)
+        return interval_within(self.calibration_band_, self._proba(texts, self.posterior_predictive), level)
 
-    def predict_proba(self, texts: Iterable[str], average: bool | None = None) -> FloatArray:
+    def predict_proba(self, texts: Iterable[str], posterior_predictive: bool | None = None) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many.
 
         Parameters
         ----------
         texts : iterable of str
-        average : bool or None
+        posterior_predictive : bool or None
             Over the posterior, where the model has one; False gives the probabilities of its mean. None is the
-            ``average`` of the constructor, for which decisions are made.
+            ``posterior_predictive`` of the constructor, for which decisions are made.
         """
         check_is_fitted(self, "model_")
-        return self.label_space_.both_columns(self._proba(texts, self.average if average is None else average))
+        averaged = self.posterior_predictive if posterior_predictive is None else posterior_predictive
+        return self.label_space_.both_columns(self._proba(texts, averaged))
 
-    def _proba(self, texts: Iterable[str], average: bool) -> FloatArray:
+    def _proba(self, texts: Iterable[str], posterior_predictive: bool) -> FloatArray:
         scorer = scorer_of(self)
         if scorer is not None:
             return scorer.probabilities(as_texts(texts))
-        return self.model_.proba(self.features(texts), average)
+        return self.model_.proba(self.features(texts), posterior_predictive)
 
     def predict(self, texts: Iterable[str]) -> AnyArray:
         """The label of each text; where a text may have many, an indicator matrix in the order of ``classes_``."""

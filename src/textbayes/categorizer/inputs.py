@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, document_weights
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.text.batches import check_texts
 

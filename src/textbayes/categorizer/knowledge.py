@@ -86,15 +86,15 @@ class Knowledge(NamedTuple):
     told: bool = False
     by_view: Sequence[MatchedPriors] | None = None
 
-    def informs(self, model: TextModel, views: Sequence[int]) -> bool:
+    def applies_to(self, model: TextModel, views: Sequence[int]) -> bool:
         """Whether a model that reads these views has the table as its prior."""
         if self.by_view is None:
             return True
         return model.weighs_prior_by_label and any(len(self.by_view[v].row) for v in views)
 
-    def inform(self, model: TextModel, features: Features, views: Sequence[int] = (0,)) -> TextModel:
+    def with_prior(self, model: TextModel, features: Features, views: Sequence[int] = (0,)) -> TextModel:
         """A copy of a model that reads these views, not fitted, that knows what the table says."""
-        if not self.weight.any() or not self.informs(model, views):
+        if not self.weight.any() or not self.applies_to(model, views):
             return model
         matched = self.matched if self.by_view is None else MatchedPriors.side_by_side([self.by_view[v] for v in views])
         return model.with_prior(matched, features, self.weight)
@@ -158,8 +158,8 @@ class Knowledge(NamedTuple):
             As for :meth:`audit`.
         """
         member = make_model("linear")
-        informed: Any = self.inform(member, features)
-        asked = informed.fit(features.weights, sparse.csr_matrix(indicator), sample_weight=sample_weight)
+        fitted: Any = self.with_prior(member, features)
+        asked = fitted.fit(features.weights, sparse.csr_matrix(indicator), sample_weight=sample_weight)
         column, told = {word: j for j, word in enumerate(terms)}, []
         for row in self._audit(asked, member, features, indicator, terms, space, sample_weight):
             posterior = float(weights[space.column_names.index(row.label), column[row.word]])

@@ -85,16 +85,18 @@ def widen_views(table: WordPriors, texts: Sequence[str], views: TextViews, block
     views, blocks : TextViews, list of CSR matrix
         The views, fitted, and counts of the words of each.
     """
-    informed = []
+    views_with_prior = []
     for v, view in enumerate(views.views):
         # Characters are shared by other words, and the words of first lines are words of the texts.
         if view.part == "text" and not views.vectorizers_[v].analyzer.startswith("char"):
             _widen(table, texts, views, blocks, v)
-            informed.append(v)
-    return informed
+            views_with_prior.append(v)
+    return views_with_prior
 
 
-def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], space: LabelSpace) -> list[MatchedPriors]:
+def match_views(
+    table: WordPriors, views: TextViews, views_with_prior: Sequence[int], space: LabelSpace
+) -> list[MatchedPriors]:
     """A prior file in the words of each view; of a view that it is not about, no row.
 
     Parameters
@@ -102,16 +104,16 @@ def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], sp
     table : WordPriors
     views : TextViews
         Fitted.
-    informed : sequence of int
+    views_with_prior : sequence of int
         The views that it is about.
     space : LabelSpace
     """
     found = []
     for v, vectorizer in enumerate(views.vectorizers_):
-        if v == 0 and v in informed:
+        if v == 0 and v in views_with_prior:
             found.append(match_knowledge(table, vectorizer, space))  # warns of words and labels that are not there
         else:
             names = list(vectorizer.get_feature_names_out())
-            rows, words = (table, words_of(vectorizer)) if v in informed else ([], None)
+            rows, words = (table, words_of(vectorizer)) if v in views_with_prior else ([], None)
             found.append(match_priors(rows, names, space, words))
     return found

@@ -20,7 +20,7 @@ from textbayes.core.executor import spread
 from textbayes.core.folds import label_order
 from textbayes.core.progress import Progress
 from textbayes.core.types import FloatArray
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 
 _TO_COMPARE = 400_000  # texts × classes that a member's own weights are fitted to
 _MOST_SEARCHED = 16  # labels, when term weights and scales are chosen

@@ -14,7 +14,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.knowledge import MatchedPriors
-from textbayes.knowledge.strength import DEFAULT_STRENGTH
+from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH
 from textbayes.models.base import FitOptions, TextModel
 from textbayes.models.linear.word_sums import LinearScores
 
@@ -94,7 +94,7 @@ class Member:
         knowledge : Knowledge, optional
             A prior file, and how far to follow it.
         """
-        estimator = self.estimator if knowledge is None else knowledge.inform(self.estimator, features, self.views)
+        estimator = self.estimator if knowledge is None else knowledge.with_prior(self.estimator, features, self.views)
         return estimator.fit_features(features, indicator, space, options)
 
     def with_params(self, **parameters: Any) -> Member:

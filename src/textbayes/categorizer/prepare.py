@@ -66,7 +66,7 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     n_texts, few = len(data.texts), len(data.texts) < ENOUGH_TEXTS
     # What is "for" or "against" is a member that held-out texts weigh; numbers, or a weight, are a prior of the others.
     numeric = table is not None and (model.prior_weight != "auto" or not _only_directions(table))
-    informed = widen_views(table, data.texts, views, blocks) if numeric and table is not None else []
+    views_with_prior = widen_views(table, data.texts, views, blocks) if numeric and table is not None else []
     names, prior = lexicon_members(
         data.texts, views, blocks, data.space, new_words=few, table=None if numeric else table
     )
@@ -87,7 +87,7 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     named = name_of(network) if too_long and network is not None else None
     prior_file = None
     if numeric and table is not None:
-        matched = match_views(table, views, informed, data.space)
+        matched = match_views(table, views, views_with_prior, data.space)
         prior_file = PriorFile(table, matched[0], model.prior_weight, matched)
     return Prepared(plan, source, target_of(model, data, folds), prior_file, table, named)
 
@@ -124,7 +124,7 @@ def named_plan(model: TextCategorizer, space: LabelSpace) -> Plan:
     estimators = members_of(model)
     for one in estimators:
         one.check_options(model.select, model.refit_k, model.refit_by)
-    stacker = stacker_for(estimators, space, model.average, model.calibrate)
+    stacker = stacker_for(estimators, space, model.posterior_predictive, model.calibrate)
     names = [one.description() for one in estimators]
     members = [Member(name, (0,), clone(one)) for name, one in zip(names, estimators, strict=True)]
     return Plan(members, stacker, together=True)

@@ -72,7 +72,7 @@ class SavedSettings(Saved):
     cv: Annotated[int, Field(ge=2, le=2**31)]
     random_state: Annotated[int, Field(ge=0, lt=2**63)]
     intervals: bool
-    average: bool
+    posterior_predictive: bool
     keep_draws: WholeFrom1
     refit_k: WholeFrom1 | None
     refit_by: Literal["mean", "sign", "inclusion"]

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from textbayes.core.labels import LabelSpace
-from textbayes.core.memory import check_fits_memory
+from textbayes.core.machine import check_fits_memory
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.decide import Rule

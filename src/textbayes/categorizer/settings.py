@@ -15,12 +15,11 @@ from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.state import VECTORIZERS
-from textbayes.core.class_weight import check_class_weight
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, check_class_weight
 from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, make_rule
-from textbayes.models.linear.refit import check_refit
+from textbayes.models.linear.words import check_refit
 from textbayes.text import TermWeighting, TextVectorizer
 
 _PARTS = ("vectorizer", "weighting", "model", "rule")

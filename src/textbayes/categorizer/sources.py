@@ -20,8 +20,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.lexical import takes_counts
-from textbayes.models.base import FitOptions, TextModel
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import FitOptions, SamplingCallback, TextModel
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting
 from textbayes.text.sentences import SentenceVectorizer
@@ -43,7 +42,7 @@ class FitSettings(NamedTuple):
     keep_draws: int = 1_000
     n_jobs: int | None = None
     random_state: int = 0
-    average: bool = True
+    posterior_predictive: bool = True
     calibrate: bool = False
 
 

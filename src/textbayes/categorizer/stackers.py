@@ -184,8 +184,8 @@ class PosteriorMixture:
     choice among them. Their probabilities are normalised as p_k^c / Σ_j p_j^c, with one number c, the inverse
     temperature, that fits held-out documents best. Of other labels the probabilities are the posterior's own.
 
-    With ``average`` a member says probabilities averaged over its draws, p = Σ_m a_m E_m[ψ(eta)]; without, predictors
-    at its posterior mean, p = ψ(Σ_m a_m E_m[eta]).
+    With ``posterior_predictive`` a member gives probabilities averaged over its draws, p = Σ_m a_m E_m[ψ(eta)];
+    without, predictors at its posterior mean, p = ψ(Σ_m a_m E_m[eta]).
 
     References
     ----------
@@ -195,7 +195,7 @@ class PosteriorMixture:
 
     space: LabelSpace
     link: BaseLink
-    average: bool = True
+    posterior_predictive: bool = True
 
     dtype: ClassVar[Any] = np.float64
 
@@ -203,7 +203,9 @@ class PosteriorMixture:
         """Scores of documents by a fitted member: probabilities of each label by itself, or predictors."""
         assert isinstance(member, LinearModel)
         draws = drawn(member)
-        return draws.probability(features.weights, self.link) if self.average else member.predictor(features)
+        if not self.posterior_predictive:
+            return member.predictor(features)
+        return draws.probability(features.weights, self.link)
 
     def fit(self, scores: FloatArray, held: HeldOut, expected: FloatArray | None = None) -> Stack:
         """Weights of the members, none negative and one in sum."""
@@ -238,7 +240,7 @@ class PosteriorMixture:
         """Probabilities of the ensemble, (n_docs, n_columns)."""
         mixed = np.tensordot(stack.weights[:, 0], scores, axes=1)
         temperature = stack.inverse_temperature or 1.0
-        if not self.average:
+        if not self.posterior_predictive:
             return plug_in_proba(mixed, self.link, self.space, inverse_temperature=temperature)
         if self.space.kind != "multiclass":
             return mixed
@@ -264,7 +266,9 @@ class PosteriorMixture:
 Stacker = LabelWeights | SharedWeights | PosteriorMixture
 
 
-def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, calibrate: bool = False) -> Stacker:
+def stacker_for(
+    estimators: Sequence[Any], space: LabelSpace, posterior_predictive: bool, calibrate: bool = False
+) -> Stacker:
     """The way to combine named models.
 
     Linear models of one link are added as linear models, those that all sample are mixed; others add their log-odds.
@@ -274,7 +278,7 @@ def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, cal
     estimators : sequence of estimators
         The members, not fitted.
     space : LabelSpace
-    average : bool
+    posterior_predictive : bool
         Average probabilities over the draws of members that sample.
     calibrate : bool
         Calibrate the scores of a single member.
@@ -290,7 +294,7 @@ def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, cal
                     "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model "
                     "are those of its draws: leave out calibrate=True"
                 )
-            return PosteriorMixture(space, link, average)
+            return PosteriorMixture(space, link, posterior_predictive)
         if not any(sampled) and len(links) == 1:
             return SharedWeights(space, link, True, False, calibrate)
     softmax = any(one.is_softmax_of(space) for one in estimators)

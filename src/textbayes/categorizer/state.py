@@ -28,8 +28,8 @@ from textbayes.text.views import TextViews, ViewsWeighting
 _MOST_TEXTS = 10**12  # that anybody could have read
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
 SETTINGS: tuple[str, ...] = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
-SETTINGS += ("average", "keep_draws", "refit_k", "refit_by", "prior_weight", "n_jobs", "calibrate", "class_weight")
-SETTINGS += ("preset", "budget", "embeddings")
+SETTINGS += ("posterior_predictive", "keep_draws", "refit_k", "refit_by", "prior_weight", "n_jobs", "calibrate")
+SETTINGS += ("class_weight", "preset", "budget", "embeddings")
 _SAVED_VECTORIZERS = VECTORIZERS | {"TextViews": TextViews}
 
 

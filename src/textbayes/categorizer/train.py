@@ -51,9 +51,9 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import MatchedPriors, WordPriors
+from textbayes.models.base import SamplingCallback
 from textbayes.models.linear.audit import AuditRow
 from textbayes.models.linear.model import LinearModel
-from textbayes.models.sampling import SamplingCallback
 from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 from textbayes.tune.classifier import finalised
@@ -171,7 +171,9 @@ def train(
     members = prepared_members(at, source, report)
     if plan.together:  # their links may have been looked for
         settings, estimators = target.settings, [member.estimator for member in members]
-        plan = replace(plan, stacker=stacker_for(estimators, target.space, settings.average, settings.calibrate))
+        plan = replace(
+            plan, stacker=stacker_for(estimators, target.space, settings.posterior_predictive, settings.calibrate)
+        )
         at = at._replace(plan=plan)
         if sampling is not None:
             sampling.begin(target.space.column_names, fingerprint(at, source, members, prior))
@@ -302,14 +304,14 @@ def prior_found(
 ) -> dict[str, Any]:
     """What became of a prior file that members have as their prior: its weight, why, and its audit."""
     target, terms = at.target, source.vectorizer.get_feature_names_out()
-    informed = [m for m, one in enumerate(members) if knowledge.informs(one.estimator, one.views)]
+    with_table = [m for m, one in enumerate(members) if knowledge.applies_to(one.estimator, one.views)]
     if knowledge.by_view is not None and isinstance(source, TextSource):  # the audit is of plain words
-        informed = [m for m in informed if members[m].views == (0,)]
+        with_table = [m for m in with_table if members[m].views == (0,)]
         features, terms = features.columns(np.arange(source.bounds[1])), terms[: source.bounds[1]]
         features = replace(features, counts=source.blocks[0])
     audit = []
-    if informed:
-        model, member = group.models[informed[0]], members[informed[0]].estimator
+    if with_table:
+        model, member = group.models[with_table[0]], members[with_table[0]].estimator
         audit = knowledge.audit(model, member, features, target.indicator, terms, target.space, target.weight)
     advice = knowledge.advice(features.counts, target.space)
     return {"prior_weight": knowledge.weight, "prior_audit": audit, "prior_advice": advice}

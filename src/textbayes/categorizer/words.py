@@ -28,9 +28,9 @@ from textbayes.categorizer.notebook import model_html
 from textbayes.categorizer.presets import default_models
 from textbayes.categorizer.scorer import Assessment
 from textbayes.core.errors import InputError
-from textbayes.core.frames import make_frame
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features
+from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.core.wording import did_you_mean
@@ -54,7 +54,7 @@ class ExplainsWords(FittedAttributes):
     pool_: FloatArray
     rule_: Rule
     model: Any
-    average: bool
+    posterior_predictive: bool
     label_space_: LabelSpace
     classes_: AnyArray
     vectorizer_: Any

@@ -136,7 +136,7 @@ def online_learning(folder: Path) -> None:
     outcomes = np.where(np.array(labels) == _LABELS[0], 1.0, -1.0)
     for link in ("probit", "skew_t"):
         for covariance in ("diagonal", "low_rank", "full"):
-            online = BayesOnlineClassifier(link, covariance=covariance, rank=2, retention=0.99)
+            online = BayesOnlineClassifier(link, covariance=covariance, rank=2, forgetting_factor=0.99)
             online.partial_fit(X, labels, classes=_LABELS).partial_fit(X[:2], labels[:2]).predict_proba(X)
             online.information_gain(X)
         likelihood = OnlineLikelihood(link)

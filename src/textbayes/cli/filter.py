@@ -125,10 +125,10 @@ _LEARNING = [
         help="Which one: turn (the default), or recent:half_life=20, which favours recent ones, for topics that drift.",
     ),
     click.option(
-        "--retention",
+        "--forgetting-factor",
         type=click.FloatRange(min=0.0, min_open=True, max=1.0),
         help="Factor by which a topic's weights shrink towards their prior before each judgement, for topics that "
-        f"drift; {_SETTING['retention']:g} forgets nothing.",
+        f"drift; {_SETTING['forgetting_factor']:g} forgets nothing.",
     ),
     click.option(
         "--word-threshold", type=float, help=f"Least −2 ln λ of a topic's words; {_SETTING['word_threshold']:g}."

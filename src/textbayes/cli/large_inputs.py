@@ -23,7 +23,7 @@ from textbayes.cli.output import Output, console
 from textbayes.cli.terminal import note, reporting, warn
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import n_threads
 from textbayes.core.types import Document
 from textbayes.scale import estimate as estimating
 from textbayes.scale.cache import folder_for, scratch_folder, shards_folder

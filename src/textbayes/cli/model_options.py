@@ -233,7 +233,7 @@ class SamplingChoices:
     def settings(self) -> dict[str, Any]:
         """Settings of the categorizer."""
         kept = {} if self.keep_draws is None else {"keep_draws": self.keep_draws}
-        return {"average": not self.plug_in, **kept}
+        return {"posterior_predictive": not self.plug_in, **kept}
 
     def run_folder(self, given: Labelled, deciding: Mapping[str, Any]) -> RunFolder | None:
         """Folder of the sampling run, if one is kept; refused if it was begun with other texts, labels or settings."""

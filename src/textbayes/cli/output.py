@@ -27,7 +27,7 @@ from textbayes.cli.inputs import Inputs
 from textbayes.cli.terminal import console, note, warn
 from textbayes.core.atomic import atomic_write, output_path
 from textbayes.core.errors import InputError
-from textbayes.core.spreadsheet import PLAIN, CsvForm, csv_text, tsv_text
+from textbayes.core.tables import PLAIN, CsvForm, csv_text, tsv_text
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
 from textbayes.data.documents import guess_from_name

@@ -18,8 +18,8 @@ import textbayes
 from textbayes import decide
 from textbayes.cli.errors import as_options
 from textbayes.core.errors import InputError
+from textbayes.core.parameters import key_value
 from textbayes.core.registry import Registry
-from textbayes.core.specs import key_value
 
 
 def registered_names(package: str) -> list[str]:

@@ -114,7 +114,7 @@ def _reviews(inputs: Inputs) -> dict[str, list[Document]]:
 
 
 def _calibration(results: list[Result]) -> list[CalibrationBin]:
-    """What came of what the gauge said, over all simulations."""
+    """What came of the estimates of what is left, over all simulations."""
 
     from textbayes.screen.simulations import calibration, estimate_checks
 

@@ -19,7 +19,7 @@ from textbayes.cli.output import grid, make_table
 from textbayes.cli.terminal import console, note, shown, waiting
 from textbayes.core.types import AnyArray
 from textbayes.display.lines import cell_width
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 from textbayes.report import collect_report, write_report
 from textbayes.report.wording import caution, cross_validation_in_words
 from textbayes.text.copies import copies_in_words

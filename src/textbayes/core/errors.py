@@ -57,7 +57,7 @@ class MissingExtraError(TextBayesError, ImportError):
         super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'textbayes[{extra}]'")
         self._given = package, extra, purpose
 
-    def __reduce__(self) -> tuple[type, tuple[str, ...]]:  # a worker's errors are told where its work was asked for
+    def __reduce__(self) -> tuple[type, tuple[str, ...]]:  # a worker's errors are raised where its work was asked for
         return type(self), self._given
 
 

@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.validation import is_number
 
 Kind = Literal["binary", "multiclass", "multilabel"]
 Layout = Literal["vector", "lists", "matrix"]
@@ -68,7 +69,7 @@ class LabelSpace(NamedTuple):
         return [tuple(names[j] for j in np.flatnonzero(row)) for row in decisions]
 
 
-def normalise_classes(log_prob: FloatArray, sharpness: float = 1.0) -> FloatArray:
+def normalise_classes(log_prob: FloatArray, inverse_temperature: float = 1.0) -> FloatArray:
     """Probabilities of exclusive classes from logarithms of each one's own: p_k^c / Σ_j p_j^c, (n_docs, n_classes).
 
     ``log_prob`` may have any constant of the document added, as scores of a softmax have. Logarithms keep classes apart
@@ -77,7 +78,7 @@ def normalise_classes(log_prob: FloatArray, sharpness: float = 1.0) -> FloatArra
     >>> normalise_classes(np.log([[0.2, 0.2, 0.1]])).round(9).tolist()
     [[0.4, 0.4, 0.2]]
     """
-    return np.asarray(special.softmax(sharpness * log_prob, axis=1))
+    return np.asarray(special.softmax(inverse_temperature * log_prob, axis=1))
 
 
 def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[BoolArray, LabelSpace]:
@@ -224,3 +225,50 @@ def _class_array(names: Sequence[Any]) -> AnyArray:
 def _listed(names: Sequence[Any], most: int = 8) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """Refuse what is neither None, "balanced" nor a number for each class."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise InputError(f"class_weight={class_weight!r} is not usable; pass 'balanced' or {{class: weight}}")
+    for name, value in class_weight.items():
+        if not is_number(value) or not 0.0 <= float(value) < np.inf:
+            raise InputError(f"class_weight gives {name!r} the weight {value!r}; pass a number from 0 on")
+
+
+def document_weights(
+    class_weight: Any, indicator: BoolArray, space: LabelSpace, sample_weight: FloatArray | None = None
+) -> FloatArray | None:
+    """Each document's own weight times that of its class; None where all count alike.
+
+    ``"balanced"`` gives all classes the same weight in sum, N/(number of classes · N_c), N counting documents by their
+    own weights; classes that a mapping leaves out have weight 1.
+
+    >>> space = LabelSpace(np.array(["no", "yes"]), "binary")
+    >>> document_weights("balanced", np.array([[True], [False], [False], [False]]), space).round(2).tolist()
+    [2.0, 0.67, 0.67, 0.67]
+    """
+    check_class_weight(class_weight)
+    if class_weight is None:
+        return sample_weight
+    if space.kind == "multilabel":
+        raise NotSupportedError(
+            "class_weight is for one label per document; where a document has many, let the decision rule set a "
+            "threshold for each label, such as rule='max_f1', or pass sample_weight"
+        )
+    codes = indicator[:, 0].astype(np.int64) if space.kind == "binary" else indicator.argmax(axis=1)
+    own = np.ones(len(codes)) if sample_weight is None else sample_weight
+    n_classes = len(space.classes)
+    if isinstance(class_weight, str):
+        sums = np.bincount(codes, own, minlength=n_classes)
+        of_class = np.divide(own.sum(), n_classes * sums, out=np.zeros(n_classes), where=sums > 0.0)
+    else:
+        names = space.classes.tolist()
+        unknown = [name for name in class_weight if name not in names]
+        if unknown:
+            listed = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+            raise InputError(f"class_weight names {unknown[0]!r}, which is not among the classes {listed}")
+        of_class = np.array([float(class_weight.get(name, 1.0)) for name in names])
+    return np.asarray(own * of_class[codes])

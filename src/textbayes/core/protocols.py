@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from textbayes.core.errors import InputError
-from textbayes.core.frames import make_frame
+from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 
 

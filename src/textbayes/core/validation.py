@@ -31,16 +31,16 @@ def check_finite(values: Any, name: str) -> None:
         raise InputError(f"{name} contains {n_bad} NaN or infinite value(s); remove or replace them first")
 
 
-def check_probabilities(proba: Any, name: str = "proba") -> FloatArray:
+def check_probabilities(proba: Any) -> FloatArray:
     """A float array (n_docs, n_labels) with values in [0, 1]; a vector becomes one column."""
     array = np.asarray(proba, dtype=np.float64)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise InputError(f"{name} has {array.ndim} dimensions; pass (n_docs,) or (n_docs, n_labels)")
-    check_finite(array, name)
+        raise InputError(f"proba has {array.ndim} dimensions; pass (n_docs,) or (n_docs, n_labels)")
+    check_finite(array, "proba")
     if array.size and (array.min() < 0.0 or array.max() > 1.0):
-        raise InputError(f"{name} has values from {array.min():.3g} to {array.max():.3g}; probabilities lie in [0, 1]")
+        raise InputError(f"proba has values from {array.min():.3g} to {array.max():.3g}; probabilities lie in [0, 1]")
     return array
 
 
@@ -69,6 +69,24 @@ def as_numbers(values: Any, name: str) -> FloatArray:
 def is_number(value: object) -> bool:
     """Whether the value is one real number, of Python or of NumPy."""
     return isinstance(value, numbers.Real)
+
+
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Refuse what is no whole number from ``least`` on."""
+    if not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
+
+
+def check_positive(name: str, value: object, example: str) -> None:
+    """Refuse what is no positive, finite number; the message gives an example of one."""
+    if not (isinstance(value, numbers.Real) and 0.0 < float(value) < np.inf):
+        raise InputError(f"{name}={value!r} is not usable; pass a positive number such as {example}")
+
+
+def check_level(level: float) -> None:
+    """Refuse a probability that no interval can hold."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
 
 
 def check_choice(name: str, value: object, options: tuple[object, ...]) -> None:

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from textbayes.core.atomic import cache_folder
 from textbayes.core.errors import CorpusNotFoundError, InputError, MissingExtraError, TextBayesError
-from textbayes.core.folders import cache_folder
 from textbayes.core.progress import Progress
 from textbayes.core.registry import Registry
 from textbayes.core.types import BoolArray, Document

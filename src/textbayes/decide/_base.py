@@ -17,9 +17,8 @@ from scipy.special import expit, logit, ndtri
 
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.parameters import Parameters
+from textbayes.core.parameters import Parameters, name_and_parameters
 from textbayes.core.registry import Registry
-from textbayes.core.specs import name_and_parameters
 from textbayes.core.statistics import wilson_bound
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from textbayes.core.errors import InputError, MissingExtraError
-from textbayes.core.spreadsheet import flat, is_formula
+from textbayes.core.tables import flat, is_formula
 from textbayes.core.wording import plural
 from textbayes.display.escapes import visible
 

@@ -48,7 +48,7 @@ def scoring_of(model: TextCategorizer) -> Scoring:
             )
         if part.columns is not None or len(set(part.weight)) > 1:
             raise NotSupportedError("an ensemble of other than linear models cannot be exported; train with --model")
-        _add(scoring, views, own, ensemble.calibration * float(part.weight[0]), model.average)
+        _add(scoring, views, own, ensemble.calibration * float(part.weight[0]), model.posterior_predictive)
     if space.kind == "multiclass":
         scoring.normalise = "softmax" if ensemble.is_softmax else "own"
     if linear is not None:
@@ -63,12 +63,12 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     return scoring
 
 
-def _add(scoring: Scoring, views: list[ReadView], fitted: TextModel, factor: float, average: bool) -> None:
+def _add(scoring: Scoring, views: list[ReadView], fitted: TextModel, factor: float, posterior_predictive: bool) -> None:
     """Add a model's scores, times a factor."""
-    if getattr(fitted, "draws_", None) is not None and average:
+    if getattr(fitted, "draws_", None) is not None and posterior_predictive:
         raise NotSupportedError(
             "the model's probabilities are averages over draws, which no formula gives; train it with --plug-in "
-            "(average=False), or with another inference than gibbs"
+            "(posterior_predictive=False), or with another inference than gibbs"
         )
     if isinstance(fitted, BayesCountClassifier):
         add_counts(scoring, views, fitted, factor)

@@ -14,8 +14,8 @@ V⁻¹ is infinite for a weight at its mean under a prior with a kink. With S = 
 and the smaller system is solved. What no prior holds (v = ∞: a free intercept, unpenalised words) has s = 1 and 0 in
 place of I in the first form; in the second it is eliminated by generalised least squares.
 
-Plain steps are taken as published; otherwise rounds of accelerated ones (Anderson), with the words at a kink settled in
-between.
+Plain steps are taken as published; otherwise rounds of accelerated ones (Anderson), with soft-thresholding of the words
+at a kink in between.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from threadpoolctl import ThreadpoolController
 
 from textbayes.core.codec import Choice, Fields
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.memory import room_for_copy
+from textbayes.core.machine import room_for_copy
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference._label import ROUNDING, LabelFit, solve_in_blocks
@@ -89,7 +89,7 @@ class Anderson:
 _JITTER = 1e-10  # relative; makes a direction of free words without any curvature stand still instead of failing
 
 
-class Block:
+class WordBlock:
     """The words that one M-step moves together, with the intercept.
 
     ``keep`` holds on to the Gram matrix for as long as the documents' curvature does not change (probit: always).
@@ -228,7 +228,7 @@ class EmSteps:
     ) -> None:
         self.fit, self.tol, self.divide, self.record = fit, tol, divide, record
         self.anderson = Anderson()
-        self.blocks: list[tuple[Block, BasePrior]] = []
+        self.blocks: list[tuple[WordBlock, BasePrior]] = []
         self.columns: IntArray = np.zeros(0, dtype=np.int64)
         self.gained = True
 
@@ -244,7 +244,7 @@ class EmSteps:
     def round(self, gradient: FloatArray, violation: FloatArray) -> None:
         """Settle the words that EM cannot, then take accelerated EM steps with the others."""
         fit, start, n_away = self.fit, self.fit.objective(), self._n_away()
-        moved = self._settle(gradient, violation)
+        moved = self._threshold(gradient, violation)
         same_words = self._choose_words()
         if moved or not same_words:
             self.anderson.clear()
@@ -276,7 +276,7 @@ class EmSteps:
             return True
         self.columns = columns
         parts = self.divide(columns, len(fit.y))
-        self.blocks = [(Block(fit.problem.X, part, len(parts) == 1), fit.prior.take(part)) for part in parts]
+        self.blocks = [(WordBlock(fit.problem.X, part, len(parts) == 1), fit.prior.take(part)) for part in parts]
         return False
 
     # -- EM -------------------------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ class EmSteps:
         return omega
 
     # -- what EM alone is slow at, or cannot do at all ------------------------------------------------------------
-    def _settle(self, gradient: FloatArray, violation: FloatArray) -> bool:
+    def _threshold(self, gradient: FloatArray, violation: FloatArray) -> bool:
         """Move the words at a kink or near it by coordinate descent on EM's own majorising model of the likelihood.
 
         An EM step neither leaves the mean nor arrives at it, and close to it moves at a crawl, for there E[1/τ | w] =

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.memory import COPIED, room_for_copy, working_memory
+from textbayes.core.machine import COPIED, room_for_copy, working_memory
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._label import MAX_NEWTON, LabelFit
 from textbayes.inference.base import Problem

@@ -143,7 +143,7 @@ class BaseInference(Parameters, ABC):
         return math.inf
 
     def record(self, label: int, w: FloatArray, b: float) -> None:
-        """Record a step where a trace is kept."""
+        """Add a step to the trace, if there is one."""
         if self.trace is not None:
             self.trace.append(Step(label, w.copy(), b))
 

@@ -28,7 +28,7 @@ _SWEEPS = 5  # over the documents that count as one iteration: most of them visi
 _MAX_SWEEPS = 500
 
 
-class _Rows(NamedTuple):
+class _DualData(NamedTuple):
     """The matrix by rows, these and the columns rearranged for the kernels.
 
     Documents are in random order, as the ascent wants them. Words that many documents have lie together, so that most
@@ -40,7 +40,7 @@ class _Rows(NamedTuple):
     words: IntArray
 
     @classmethod
-    def of(cls, X: Any) -> _Rows:
+    def of(cls, X: Any) -> _DualData:
         documents = np.random.default_rng(0).permutation(X.shape[0])
         words = np.argsort(-np.diff(X.indptr), kind="stable")
         return cls(X[:, words].tocsr()[documents], documents, words)
@@ -86,7 +86,7 @@ class Dual(Newton):
             )
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
-        rows = _Rows.of(problem.X)
+        rows = _DualData.of(problem.X)
 
         def solve(labels: range, out: Posterior) -> None:
             unfinished = []
@@ -102,7 +102,7 @@ class Dual(Newton):
 
         return solve_in_blocks(problem, self, solve)
 
-    def _ascend(self, fit: LabelFit, rows: _Rows) -> float:
+    def _ascend(self, fit: LabelFit, rows: _DualData) -> float:
         """Bring a label near its optimum; returns the relative violation that is left, inf where nothing was done."""
         free = fit.penalty.l2 == 0.0
         allowed = np.ones(len(free), np.bool_) if fit.allowed is None else fit.allowed

@@ -1,7 +1,7 @@
 """Compiled loops. Kernels take arrays and scalars, never objects or functions, so that their cache always hits.
 
-The first use of a feature on a machine compiles its kernels, which takes seconds; a user who waits is told what is
-compiled and about how long it takes. ``textbayes compile`` does all of it at once. ``_cache`` says where it is kept.
+The first use of a feature on a machine compiles its kernels, which takes seconds; a user who waits sees what is
+compiled and about how long it takes. ``textbayes compile`` does all of it at once. ``_cache`` says where it is stored.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 # Probability mass dropped from either end of a distribution per document added; far below rounding of the result.
 NEGLIGIBLE = 1e-20
@@ -20,7 +20,7 @@ def expected_f1_curve(p: FloatArray, k_min: int, k_max: int) -> FloatArray:
         E[F1](k) = Σ_a P(A_k = a) · 2a · s_k(k + a),    s_k(α) = E[1 / (α + B_k)],
         s_{k−1}(α) = p_k s_k(α + 1) + (1 − p_k) s_k(α).
 
-    Distributions are kept within the band where they are not negligible, of a width of some 20 standard deviations of
+    Distributions are computed where they are not negligible, in a band of some 20 standard deviations of
     the number of positives. With d = k_max − k_min: time O(n · width + d · (d + width)), memory O(d · width).
 
     Ye, Chai, Lee & Chieu (2012), Optimizing F-measure: a tale of two approaches, ICML, algorithm 1.

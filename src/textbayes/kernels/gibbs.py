@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
@@ -231,7 +231,7 @@ def draw_offset(curvature, pull, l1, side, u):  # type: ignore[no-untyped-def]
 def sweep_given_responses(  # type: ignore[no-untyped-def]
     indptr, indices, data, omega, pull, offset, l1, l2, sides, uniforms, collapse
 ):
-    """Draw every offset in turn, in place; ``pull`` = omega·(z − eta) is kept up to date.
+    """Draw every offset in turn, in place; ``pull`` = omega·(z − eta) is updated.
 
     ``omega`` of length 1 stands for the same curvature of every document. With ``collapse`` the last column is an
     intercept, 1 in every document and without a kink: the words are drawn with it integrated out, and it is drawn last.
@@ -332,7 +332,7 @@ def draw_between(low, high, l1, l2, side, u):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _room(indptr, indices, data, y, slack, j):  # type: ignore[no-untyped-def]
+def _bounds(indptr, indices, data, y, slack, j):  # type: ignore[no-untyped-def]
     """How far weight j may fall and rise until some slack is used up."""
     down, up = -np.inf, np.inf
     for t in range(U(indptr[j]), U(indptr[j + 1])):
@@ -354,12 +354,12 @@ def _move(indptr, indices, data, y, slack, j, step):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sweep_within_slack(indptr, indices, data, y, slack, offset, l1, l2, sides, uniforms):  # type: ignore[no-untyped-def]
-    """Draw every offset in turn, in place, so that no slack becomes negative; ``slack`` is kept up to date.
+    """Draw every offset in turn, in place, so that no slack becomes negative; ``slack`` is updated.
 
     A word that some document holds on either side may have l1 = l2 = 0: it is then uniform.
     """
     for j in range(len(offset)):
-        down, up = _room(indptr, indices, data, y, slack, j)
+        down, up = _bounds(indptr, indices, data, y, slack, j)
         if not down < up:  # held on both sides by rounding: it stays
             continue
         new = draw_between(offset[j] + down, offset[j] + up, l1[j], l2[j], sides[j], uniforms[j])
@@ -408,7 +408,7 @@ def sweep_scales_within_slack(  # type: ignore[no-untyped-def]
         v = offset[j] * root
         if v == 0.0:
             continue
-        down, up = _room(indptr, indices, data, y, slack, j)
+        down, up = _bounds(indptr, indices, data, y, slack, j)
         if not down < up:
             continue
         near, far = (offset[j] + down) / v, (offset[j] + up) / v  # of q^(−1/2)

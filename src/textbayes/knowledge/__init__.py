@@ -14,33 +14,30 @@ from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.knowledge.bxr import read_bxr
-    from textbayes.knowledge.informed_prior import table_prior
+    from textbayes.knowledge.informative_prior import Strength, count_priors, table_prior
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
     from textbayes.knowledge.rows import WordPrior
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
-    from textbayes.knowledge.strength import CountPriors, Strength, count_priors
     from textbayes.knowledge.table import WordPriors
 
 _PUBLIC = {
-    "CountPriors": "textbayes.knowledge.strength",
     "MatchedPriors": "textbayes.knowledge.match",
-    "Strength": "textbayes.knowledge.strength",
+    "Strength": "textbayes.knowledge.informative_prior",
     "WordPrior": "textbayes.knowledge.rows",
     "WordPriors": "textbayes.knowledge.table",
-    "count_priors": "textbayes.knowledge.strength",
+    "count_priors": "textbayes.knowledge.informative_prior",
     "from_descriptions": "textbayes.knowledge.sources",
     "from_names": "textbayes.knowledge.sources",
     "from_posterior": "textbayes.knowledge.sources",
     "from_words": "textbayes.knowledge.sources",
     "match_priors": "textbayes.knowledge.match",
     "read_bxr": "textbayes.knowledge.bxr",
-    "table_prior": "textbayes.knowledge.informed_prior",
+    "table_prior": "textbayes.knowledge.informative_prior",
     "with_words": "textbayes.knowledge.match",
     "words_of": "textbayes.knowledge.match",
 }
 
 __all__ = [
-    "CountPriors",
     "MatchedPriors",
     "Strength",
     "WordPrior",

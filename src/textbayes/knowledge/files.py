@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from textbayes.core import spreadsheet
+from textbayes.core import tables
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.streams import Source, read_text, source_label
@@ -135,7 +135,7 @@ def _csv_rows(file: str, text: str) -> Iterator[tuple[int, WordPrior]]:
             if len(cells) > len(names) and any(cell.strip() for cell in cells[len(names) :]):
                 cause = f"{len(cells)} fields under a header of {len(names)}; quote a word that holds a {delimiter!r}"
                 raise MalformedFileError(file, cause, reader.line_num)
-            given = dict(zip(names, map(spreadsheet.unescape_formula, cells), strict=False))
+            given = dict(zip(names, map(tables.unescape_formula, cells), strict=False))
             word, label = given.pop("word"), given.pop("label", "")
             yield reader.line_num, _row(file, reader.line_num, word, label, given)
     except csv.Error as error:
@@ -158,7 +158,7 @@ def _header(file: str, line: int, cells: list[str]) -> list[str]:
 def csv_text(rows: Iterable[WordPrior]) -> str:
     """The rows as CSV, with all columns; people edit it in spreadsheets, so that no text in it is a formula."""
     cells = ([row.word, row.label, _mean(row), _written(row.scale), row.family, _sign(row), row.source] for row in rows)
-    return spreadsheet.csv_text([COLUMNS, *cells])
+    return tables.csv_text([COLUMNS, *cells])
 
 
 def _mean(row: WordPrior) -> str:

@@ -73,7 +73,7 @@ class Latent(ABC):
         return np.where(np.log(rng.random(len(eta))) < self.log_prob(eta, np.ones(len(eta))), 1.0, -1.0)
 
     def state(self) -> dict[str, FloatArray]:
-        """Arrays that must be kept to go on from here."""
+        """Arrays that are needed to go on from here."""
         return {}
 
     def restore(self, arrays: dict[str, FloatArray]) -> None:  # noqa: B027  # most links have nothing to keep
@@ -115,7 +115,7 @@ class SolvedSlack(Latent):
 
 
 class PrecisionLatent(Latent):
-    """A latent normal variable with a precision omega of its own for every document, which is kept between draws."""
+    """A latent normal variable with a precision omega of its own for every document, stored between draws."""
 
     def __init__(self, y: FloatArray, link: BaseLink) -> None:
         super().__init__(y, link)

@@ -61,14 +61,14 @@ class Flip(BaseLink):
         self.log_concave = self.base.log_concave and self.rate == 0.0
         self.em_majorises = self.base.em_majorises
         self._log_rate = np.log(self.rate) if self.rate > 0.0 else -np.inf
-        self._log_kept = np.log1p(-2.0 * self.rate)
+        self._log_unflipped = np.log1p(-2.0 * self.rate)
 
     def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         return self._mix(self.base.log_prob(eta, y))
 
     def score(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         log_base = self.base.log_prob(eta, y)
-        return self._kept(log_base, self._mix(log_base)) * self.base.score(eta, y)
+        return self._unflipped(log_base, self._mix(log_base)) * self.base.score(eta, y)
 
     def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         return self._share(eta, y, self.base.curvature(eta, y))
@@ -82,9 +82,9 @@ class Flip(BaseLink):
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
         log_base, score, hessian = self.base.derivatives(eta, y)
         log_prob = self._mix(log_base)
-        kept = self._kept(log_base, log_prob)
+        unflipped = self._unflipped(log_base, log_prob)
         coin = np.exp(self._log_rate - log_prob)
-        return Derivatives(log_prob, kept * score, kept * (hessian - coin * score**2))
+        return Derivatives(log_prob, unflipped * score, unflipped * (hessian - coin * score**2))
 
     def probability(self, eta: FloatArray) -> FloatArray:
         return self.rate + (1.0 - 2.0 * self.rate) * self.base.probability(eta)
@@ -93,8 +93,8 @@ class Flip(BaseLink):
         """The mixture of the coin and the base link's own: d1 = w·d1_b, d2 = w·d2_b + w·(1 − w)·d1_b²."""
         log_base, slope, bend = self.base.moments(mean, var, y)
         log_z = self._mix(log_base)
-        kept, coin = self._kept(log_base, log_z), np.exp(self._log_rate - log_z)
-        return Moments(log_z, kept * slope, kept * (bend + coin * slope**2))
+        unflipped, coin = self._unflipped(log_base, log_z), np.exp(self._log_rate - log_z)
+        return Moments(log_z, unflipped * slope, unflipped * (bend + coin * slope**2))
 
     @property
     def tail_index(self) -> float:
@@ -110,16 +110,18 @@ class Flip(BaseLink):
     def _mix(self, log_base: FloatArray) -> FloatArray:
         """log p, from the small side: of 1 − p where p_b > ½, so that a small rate is not lost in rounding."""
         wrong = self.rate + (1.0 - 2.0 * self.rate) * -np.expm1(np.maximum(log_base, _LOG_HALF))
-        return np.where(log_base > _LOG_HALF, np.log1p(-wrong), np.logaddexp(self._log_rate, self._log_kept + log_base))
+        return np.where(
+            log_base > _LOG_HALF, np.log1p(-wrong), np.logaddexp(self._log_rate, self._log_unflipped + log_base)
+        )
 
     def _share(self, eta: FloatArray, y: FloatArray, of_base: FloatArray) -> FloatArray:
         """Share w of a weight of the base link; where w underflows so does the score, and the step is 0, not 0/0."""
         log_base = self.base.log_prob(eta, y)
-        return np.maximum(self._kept(log_base, self._mix(log_base)) * of_base, _LEAST_CURVATURE)
+        return np.maximum(self._unflipped(log_base, self._mix(log_base)) * of_base, _LEAST_CURVATURE)
 
-    def _kept(self, log_base: FloatArray, log_prob: FloatArray) -> FloatArray:
+    def _unflipped(self, log_base: FloatArray, log_prob: FloatArray) -> FloatArray:
         """w = (1 − 2·rate)·p_b/p."""
-        return np.exp(self._log_kept + log_base - log_prob)
+        return np.exp(self._log_unflipped + log_base - log_prob)
 
 
 class FlipLatent(Latent):
@@ -151,9 +153,9 @@ class FlipLatent(Latent):
         return np.log(self._rate + (1.0 - 2.0 * self._rate) * np.exp(self._base.log_prob(eta, y)))
 
     def _draw_truth(self, eta: FloatArray, rng: np.random.Generator) -> None:
-        log_kept = np.log1p(-self._rate) + self._base.log_prob(eta, self.y) - self.log_prob(eta, self.y)
-        kept = np.log(1.0 - rng.random(len(eta))) < log_kept
-        self._base.y = np.where(kept, self.y, -self.y)
+        log_unflipped = np.log1p(-self._rate) + self._base.log_prob(eta, self.y) - self.log_prob(eta, self.y)
+        unflipped = np.log(1.0 - rng.random(len(eta))) < log_unflipped
+        self._base.y = np.where(unflipped, self.y, -self.y)
 
     def state(self) -> dict[str, FloatArray]:
         return self._base.state()

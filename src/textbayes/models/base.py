@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.wording import did_you_mean
+from textbayes.inference import make_inference, samples
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.models.sampling import SamplingCallback
+
+if TYPE_CHECKING:
+    from textbayes.inference.gibbs.running import SamplingProgress
+    from textbayes.inference.gibbs.sampler import Gibbs, State
+
 
 _MOST_STRETCH = 100.0
+
+
+class SamplingCallback:
+    """Callback that follows sampling, and may know how far it went before; this one does nothing.
+
+    A stage is the sampling of one member on the texts of one fold, or on all of them: "fold 2 of 5", "all texts".
+    ``textbayes.store.checkpoint.RunFolder`` keeps stages in files, so that a run can be interrupted.
+    """
+
+    def begin(self, labels: Sequence[str], mark: str) -> None:
+        """Called before the first stage, with the labels in the order of their numbers and a digest of the training."""
+
+    def progress(self, stage: str, at: SamplingProgress) -> None:
+        """Called when a label of a stage has been sampled some more."""
+
+    def resume(self, stage: str) -> Mapping[int, State] | None:
+        """States of a stage's labels to go on from."""
+        return None
+
+    def recall(self, fold: str) -> AnyArray | None:
+        """Result of a fold that was finished before, None if there is none."""
+        return None
+
+    def finish(self, fold: str, result: AnyArray) -> None:
+        """Called when a fold is finished, with its result; its stages are not needed any more."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +69,7 @@ class FitOptions:
     refit_k, refit_by : int or None; str
         Fit again with so many words of each label, ranked by this.
     stage, last : str; bool
-        What is fitted, for progress; and whether it is the model that is kept.
+        What is fitted, for progress; and whether it is the final model.
     watch : SamplingCallback
         Follows the sampling.
     groups : array (n_docs,) or None
@@ -92,6 +125,8 @@ class TextModel:
     trains: ClassVar[bool] = True
 
     label_space_: LabelSpace
+    classes_: AnyArray
+    prior_knowledge: Any = None  # what a prior file says of words, where a model's parameters cannot hold it
 
     # -- before the fit ------------------------------------------------------------------------------------------------
     @classmethod
@@ -137,9 +172,16 @@ class TextModel:
         )
 
     def unfitted(self, **changes: Any) -> Self:
-        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
+        """Copy that is not fitted, with some parameters changed; what a prior file says is retained."""
         fresh: Self = clone(self).set_params(**changes)
+        if self.prior_knowledge is not None:
+            fresh.prior_knowledge = self.prior_knowledge
         return fresh
+
+    def with_labels(self, space: LabelSpace) -> Self:
+        """The same, fitted to the columns of these labels."""
+        self.label_space_, self.classes_ = space, space.classes
+        return self
 
     def is_softmax_of(self, space: LabelSpace) -> bool:
         """Whether scores of these labels are those of one distribution over them."""
@@ -195,13 +237,13 @@ class TextModel:
         """Whether the model has a posterior of its own to take intervals of probabilities from."""
         return False
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
 
         Parameters
         ----------
         features : Features
-        average : bool
+        posterior_predictive : bool
             Average over the posterior rather than score at its mean.
         """
         raise NotImplementedError
@@ -299,3 +341,58 @@ def shared_parts(document: Any, weights: FloatArray, base: FloatArray, total: Fl
     stretch = np.where(far, 1.0, stretch)
     parts = parts * stretch[:, None]
     return Contributions(total - parts.sum(axis=1), columns, parts)
+
+
+_SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
+
+
+@contextmanager
+def watched(member: Any, options: FitOptions, again: str = "") -> Iterator[None]:
+    """Let a model that samples report its progress, and resume, while it is fitted.
+
+    All but the last fit, that of all texts, are for probabilities alone, which take fewer draws: a quarter of the
+    effective sample size asked for, and 100 at least, at an R-hat of at most 1.05.
+
+    Parameters
+    ----------
+    member : BayesLinearClassifier or BayesMultinomialClassifier
+        Its inference is another one meanwhile.
+    options : FitOptions
+    again : str
+        Added to the name of the stage.
+    """
+    asked = member.inference
+    if samples(asked):
+        stage = f"{options.stage}, {again}" if again else options.stage
+        member.set_params(inference=_followed(member, options.watch, stage, options.last))
+    try:
+        yield
+    finally:
+        member.set_params(inference=asked)
+
+
+def sampling_settings(member: Any) -> Any:
+    """Settings that decide which draws are made, but not how many; of an inference that makes none its name."""
+    sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
+    if not sampler.samples:
+        return sampler.name
+    return [sampler.chains, sampler.warmup, sampler.thin, sampler.plain_settings]
+
+
+def _followed(member: Any, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
+    sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
+    asked: Callable[[SamplingProgress], None] | None = sampler.progress
+    sampler = copy.copy(sampler)
+    sampler.n_jobs, sampler.resume = n_threads(member.n_jobs), watch.resume(stage)
+
+    if not last:
+        enough = min(sampler.target_ess, max(_LEAST_IN_FOLDS, _SHARE_IN_FOLDS * sampler.target_ess))
+        sampler.set_params(target_ess=enough, max_r_hat=max(sampler.max_r_hat, _R_HAT_IN_FOLDS))
+
+    def progress(at: SamplingProgress) -> None:
+        watch.progress(stage, at)
+        if asked is not None:
+            asked(at)
+
+    sampler.progress = progress
+    return sampler

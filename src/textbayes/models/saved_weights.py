@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.codec import Described, Field, Null, Number, Text, read
 from textbayes.core.errors import ModelFileError
-from textbayes.core.memory import check_fits_memory
+from textbayes.core.machine import check_fits_memory
 from textbayes.core.saved_arrays import saved_array, saved_dense
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray

@@ -1,14 +1,15 @@
-"""Base of the classifiers with a weight for every word: their documents checked, their weights kept, warm starts."""
+"""Base of the classifiers with a weight for every word: checked documents, stored weights, warm starts."""
 
 from __future__ import annotations
 
-import numbers
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -18,17 +19,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from textbayes.core.class_weight import document_weights
 from textbayes.core.codec import Choice, Fields, Flag, Hyper, List, Null, Number, Pairs, Part, Text, Whole
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, document_weights
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, canonical, check_same_length, writable
+from textbayes.core.validation import as_numbers, canonical, check_positive, check_same_length, check_whole, writable
 from textbayes.inference import inferences, samples
 from textbayes.inference.base import FitInfo, Posterior
 from textbayes.links import BaseLink
-from textbayes.models.base import TextModel
-from textbayes.models.sampling import sampling_settings
+from textbayes.models.base import TextModel, sampling_settings
 from textbayes.models.saved_weights import LinkField, restored_weights, weights_description, weights_state
 from textbayes.posterior.intervals import centred_interval
 from textbayes.priors import BasePrior, make_prior, priors
@@ -68,6 +67,7 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
     prior: str | BasePrior
     sign: int | AnyArray
     inference: Any
+    tol: float
     class_weight: str | dict[Any, float] | None
     n_features_in_: int
     label_space_: LabelSpace
@@ -178,6 +178,24 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
                 raise InputError(f"prior {name} has shape {value.shape} for {n_rows} labels and {n_features} words")
         return prior
 
+    def _warn_if_unfinished(self) -> None:
+        """Warn of fits that stopped early, and of posteriors that were sampled too little."""
+        converged, worst = self.fit_info_.converged, float(self.fit_info_.violation.max())
+        if converged.all():
+            return
+        which = f"{np.count_nonzero(~converged)} of {len(converged)}"
+        if self.draws_ is not None:
+            message = (
+                f"{which} posteriors were sampled less well than asked for, R-hat up to {1.0 + worst:.2f}; draw more "
+                "(max_draws; on the command line --draws) or use a prior with lighter tails"
+            )
+        else:
+            message = (
+                f"{which} fits stopped at a relative violation of up to {worst:.1e}, above tol={self.tol:g}; raise "
+                "max_iter or tol, or use a smaller scale"
+            )
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Weights, errors and draws as a JSON-able description and arrays."""
         return weights_state(self)
@@ -198,10 +216,8 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
 
 def check_effort(tol: Any, max_iter: Any) -> None:
     """Refuse a tolerance that is not positive and a number of iterations that is none."""
-    if not (isinstance(tol, numbers.Real) and 0.0 < float(tol) < np.inf):
-        raise InputError(f"tol={tol!r} is not usable; pass a positive number such as 1e-4")
-    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
-        raise InputError(f"max_iter={max_iter!r} is not usable; pass a whole number from 1 on")
+    check_positive("tol", tol, "1e-4")
+    check_whole("max_iter", max_iter)
 
 
 def per_label(value: Any, name: str, n_labels: int) -> FloatArray:

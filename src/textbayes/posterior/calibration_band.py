@@ -11,6 +11,7 @@ from scipy import linalg, special
 from textbayes.core.errors import InputError
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.validation import check_level
 
 # The prior of the calibration curve, log-odds of the share as a function of the log-odds given: the identity, plus a
 # constant, a slope and a smooth curve of these standard deviations. Without held-out texts the 95 % interval of a
@@ -99,8 +100,7 @@ class CalibrationBand(NamedTuple):
         level : float
             The probability that an interval holds the share.
         """
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+        check_level(level)
         log_odds, reach = _log_odds(proba), special.ndtri(0.5 + 0.5 * level)
         low, high = np.empty_like(log_odds), np.empty_like(log_odds)
         for k in range(proba.shape[1]):

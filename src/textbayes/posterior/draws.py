@@ -10,9 +10,9 @@ from scipy import sparse
 
 from textbayes.core.codec import Array, from_state, to_state, with_fields
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.frames import make_frame
+from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, check_level
 from textbayes.links.base import BaseLink
 
 _AT_ONCE = 2**23  # predictors that are held together, 64 MiB
@@ -323,8 +323,7 @@ def _summary(label: str, one: LabelDraws, names: Sequence[str], level: float) ->
 
 
 def _tails(level: float) -> tuple[float, float]:
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    check_level(level)
     return 0.5 - 0.5 * level, 0.5 + 0.5 * level
 
 

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import check_level
 from textbayes.links.base import BaseLink
 
 if TYPE_CHECKING:  # scoring needs neither
     from textbayes.posterior.draws import Draws, LabelDraws
 
 
-def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
+def label_probabilities(
+    eta: FloatArray, link: BaseLink, space: LabelSpace, inverse_temperature: float = 1.0
+) -> FloatArray:
     """Probability of every column, p(y = 1 | eta); one-of-many classes add up to one.
 
     Parameters
@@ -26,12 +28,12 @@ def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, shar
         The linear predictor.
     link : BaseLink
     space : LabelSpace
-    sharpness : float
+    inverse_temperature : float
         The power of each class's own probability before they are normalised.
     """
     if space.kind != "multiclass":
         return link.probability(eta)
-    return normalise_classes(link.log_prob(eta, np.ones_like(eta)), sharpness)
+    return normalise_classes(link.log_prob(eta, np.ones_like(eta)), inverse_temperature)
 
 
 def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
@@ -86,8 +88,7 @@ def probability_interval(
     >>> [float(end.round(2)[0]) for end in probability_interval(np.array([1.0]), np.array([0.25]), make_link("logit"))]
     [0.54, 0.86]
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    check_level(level)
     reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
     return link.probability(eta - reach), link.probability(eta + reach)
 
@@ -95,8 +96,8 @@ def probability_interval(
 def pooled_draws(pool: FloatArray, members: Sequence[Draws], most: int) -> Draws:
     """Mix the members' draws, at most ``most`` of all chains together for each label.
 
-    Every member has its share of every chain, spread evenly; where there are more draws than are kept, those that are
-    left out lie evenly between the others, so that of neighbours that are much alike one is kept.
+    Every member has its share of every chain, spread evenly; where there are more draws than that, those that are
+    left out lie evenly between the others, so that of neighbours that are much alike one stays.
 
     Parameters
     ----------
@@ -125,10 +126,10 @@ def _mixed(pool: FloatArray, members: Sequence[LabelDraws], most: int) -> LabelD
     intercept, scale = np.empty((n_chains, n_draws)), np.empty((n_chains, n_draws))
     for m, (_, one) in enumerate(used):
         places = np.flatnonzero(turn == m)
-        kept = ((np.arange(len(places)) + 0.5) * one.intercept.shape[1] / max(len(places), 1)).astype(np.int64)
-        weights[:, places] = _spread(one, columns, n_chains, kept)
-        intercept[:, places] = one.intercept[:n_chains, kept]
-        scale[:, places] = one.global_scale[:n_chains, kept]
+        chosen = ((np.arange(len(places)) + 0.5) * one.intercept.shape[1] / max(len(places), 1)).astype(np.int64)
+        weights[:, places] = _spread(one, columns, n_chains, chosen)
+        intercept[:, places] = one.intercept[:n_chains, chosen]
+        scale[:, places] = one.global_scale[:n_chains, chosen]
     return first._replace(columns=columns, weights=weights, intercept=intercept, global_scale=scale)
 
 
@@ -141,12 +142,12 @@ def _turns(shares: FloatArray, n_places: int) -> IntArray:
     return turn
 
 
-def _spread(one: LabelDraws, columns: IntArray, n_chains: int, kept: IntArray) -> AnyArray:
+def _spread(one: LabelDraws, columns: IntArray, n_chains: int, chosen: IntArray) -> AnyArray:
     """Some of the draws of a member, of the words ``columns``, which include its own."""
     if np.array_equal(columns, one.columns):
-        return one.weights[:n_chains, kept]
-    out = np.broadcast_to(one.elsewhere[columns], (n_chains, len(kept), len(columns))).astype(np.float32)
-    out[:, :, np.searchsorted(columns, one.columns)] = one.weights[:n_chains, kept]
+        return one.weights[:n_chains, chosen]
+    out = np.broadcast_to(one.elsewhere[columns], (n_chains, len(chosen), len(columns))).astype(np.float32)
+    out[:, :, np.searchsorted(columns, one.columns)] = one.weights[:n_chains, chosen]
     return out
 
 
@@ -225,8 +226,7 @@ def centred_interval(
     level : float
         The probability that an interval holds.
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    check_level(level)
     reach, middle = special.ndtri(0.5 + 0.5 * level) * errors, weights if shifts is None else weights + shifts
     return np.minimum(middle - reach, weights), np.maximum(middle + reach, weights)
 

@@ -69,7 +69,7 @@ class BasePrior(ABC):
     Both are a scalar, an array (n_features,), or an array (n_labels, n_features) or (n_labels, 1) that gives each
     label its own. ``scale = inf`` leaves a word unpenalised. ``sign`` 1 or −1 keeps a weight at zero or on that side
     of it, 0 leaves both sides open; the density's constant is that of both sides all the same. Further
-    hyperparameters of a family are arrays of the same shapes, kept under their argument's name.
+    hyperparameters of a family are arrays of the same shapes, stored under their argument's name.
 
     Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so that EM needs no more of it than
     E[1/τ | w] = −(d log p/dw)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.

@@ -68,7 +68,7 @@ class ByWord(BasePrior):
     """Every word has the prior that ``family`` names for it: some words sparse, some smooth, each around its own mean.
 
     ``family`` is a name or an array of names with the shapes of ``scale``: a value for all words, for each word, or a
-    row for each label; it is kept as numbers, places in the sorted names of all priors. Further hyperparameters go by
+    row for each label; it is stored as numbers, places in the sorted names of all priors. Further hyperparameters go by
     the name that the families give them, such as ``degrees`` or ``l1_ratio``, and reach the families that have them.
     What the prior is as a whole follows from the families in it: it is smooth or log-concave if all of them are, and
     has a pole if one of them has.

@@ -202,7 +202,7 @@ def collect_report(
         examples=make_examples(model, judged),
         timings=list((timings or {}).items()),
         versions=_versions(),
-        averaged=model.draws_ is not None and model.average,
+        averaged=model.draws_ is not None and model.posterior_predictive,
         cross_validated=cross_validated,
         created=created,
     )

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from textbayes._version import __version__
-from textbayes.core.atomic import atomic_write
+from textbayes.core.atomic import atomic_write, cache_folder
 from textbayes.core.errors import InputError
-from textbayes.core.folders import cache_folder
 from textbayes.scale.shards import Shards
 from textbayes.store.lock import FileLock, replacing
 

@@ -31,11 +31,10 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
-from textbayes.models.base import TextModel
+from textbayes.models.base import SamplingCallback, TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.counts.text_model import class_names, labels_by_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.sampling import SamplingCallback
 from textbayes.models.weights import as_columns
 from textbayes.scale.linear import WorkerDocuments, check_in_parts, fit_in_parts
 from textbayes.scale.out_of_core import check_settings_apart
@@ -204,7 +203,7 @@ class WorkerSource:
         n = space.n_columns if space.kind == "multilabel" else 1
         begun = [estimator.unfitted().begin(class_names(space), self.n_words) for _ in range(n)]
         learnt, total, n_docs = self._executor.map_reduce(_gathered, _both_gathered, asked, begun, space)
-        return estimator.of_classifiers([one.settle() for one in learnt], space, total / max(n_docs, 1))
+        return estimator.of_classifiers([one.finalise() for one in learnt], space, total / max(n_docs, 1))
 
 
 def fit_documents(

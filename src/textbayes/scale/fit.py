@@ -16,9 +16,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.memory import limited_working_memory
+from textbayes.core.machine import limited_working_memory, n_threads
 from textbayes.core.progress import Progress, silent
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.inference import samples
 from textbayes.models.linear.classifier import BayesLinearClassifier

@@ -32,10 +32,9 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.models.base import TextModel
+from textbayes.models.base import SamplingCallback, TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.sampling import SamplingCallback
 from textbayes.scale.fit import check_out_of_core, fit_in_groups
 from textbayes.scale.shards import columns_on_disk, new_mapped
 from textbayes.scale.text_shards import CountedShard, TextShards

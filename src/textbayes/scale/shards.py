@@ -20,7 +20,7 @@ from scipy import sparse
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, MalformedFileError, NotSupportedError
-from textbayes.core.memory import take_space
+from textbayes.core.machine import take_space
 from textbayes.core.types import AnyArray
 
 _COMPLETE = "complete.json"

@@ -13,9 +13,9 @@ from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors, match_priors
+from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH, FeatureSizes
 from textbayes.knowledge.match import words_of
 from textbayes.knowledge.rows import ALL_LABELS, FOR
-from textbayes.knowledge.strength import DEFAULT_STRENGTH, FeatureSizes
 from textbayes.text import TermWeighting, TextVectorizer
 
 _FEW = 20  # records below which a word that nearly all have is kept

@@ -12,8 +12,8 @@ import numpy as np
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.executor import in_parallel
+from textbayes.core.machine import n_threads
 from textbayes.core.progress import Progress, silent
-from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, Document, FloatArray
 from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, recall_at, work_saved
 from textbayes.knowledge import WordPriors

@@ -45,7 +45,7 @@ def select_per_label(
     fdr_method
         ``"bh"`` (Benjamini & Hochberg) or ``"storey"``.
 
-    With no rule at all every word is kept.
+    With no rule at all every word is selected.
 
     >>> result = ScoreResult(np.array([[3.0, 1.0, 3.0, 2.0]]), None)
     >>> select_per_label(result, k=3, threshold=1.5)

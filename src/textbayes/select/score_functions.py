@@ -22,7 +22,7 @@ from textbayes.select.tables import PresenceTable, about_mean, score_tables, wor
 scores: Registry[ScoreFunction] = Registry("score function", "textbayes.select.score_functions")
 
 CLIP = 0.0005
-"""Rates are kept this far from 0 and 1, where Φ⁻¹ is infinite (Forman 2003)."""
+"""Rates are clipped this far from 0 and 1, where Φ⁻¹ is infinite (Forman 2003)."""
 
 
 @scores.register("bns")

@@ -29,7 +29,7 @@ class SelectWords(SelectorMixin, BaseEstimator):
     score_function
         Name of a registered score function (``textbayes.select.scores.names()``) or a function (X, Y) -> ScoreResult.
     k, threshold, fdr, fdr_method
-        The rules, as in :func:`~textbayes.select.rules.select_per_label`; with none of them every word is kept.
+        The rules, as in :func:`~textbayes.select.rules.select_per_label`; with none of them every word is selected.
     combine
         ``"max"``: rules on each word's best score over the labels; ``"union"``: words chosen for at least one label.
         With a binary vector of labels both mean the same.
@@ -40,7 +40,7 @@ class SelectWords(SelectorMixin, BaseEstimator):
         One row per label: the second class only for a binary vector of labels.
     p_values_ : array (n_labels, n_features) or None
     support_ : bool array (n_features,)
-        The words kept.
+        The selected words.
     label_names_ : list of str
         The label of each row.
 

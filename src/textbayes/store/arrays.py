@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from textbayes.core.errors import ModelFileError
-from textbayes.core.memory import check_fits_memory
+from textbayes.core.machine import check_fits_memory
 from textbayes.core.saved import Saved, Text, read_saved
 from textbayes.core.types import AnyArray
 from textbayes.store.archive import read_member

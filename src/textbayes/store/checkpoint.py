@@ -16,7 +16,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.inference.gibbs.running import SamplingProgress
 from textbayes.inference.gibbs.sampler import State
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 from textbayes.store.container import read_container, read_marked_json, write_container
 from textbayes.store.file_format import FileFormat
 

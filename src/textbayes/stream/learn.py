@@ -202,7 +202,7 @@ def learn_judgement(
 ) -> Topic:
     """The topic after the judgement of a kept document; its counts are counted up in place.
 
-    In this order: the document is counted; words that now tell the topic join; what is known fades by ``retention``;
+    In this order: the document is counted; words that now tell the topic join; weights shrink by ``forgetting_factor``;
     the document is learnt, and after an irrelevant one with ``rehearse`` a past relevant one again, each in its turn or
     as ``rehearsal`` says (§ 4.2.1 and 4.2.2); a relevant one is kept for rehearsal.
 
@@ -236,7 +236,9 @@ def learn_judgement(
         outcomes.append(1.0)
     rows = lexicon.weigh_kept([kept[i] for i in lesson])
     local = lesson_rows(rows, watch.places.of(topic.words, rows.indices))
-    before_it = topic.posterior if settings.retention == 1.0 else topic.posterior.drift(settings.retention)
+    before_it = (
+        topic.posterior if settings.forgetting_factor == 1.0 else topic.posterior.drift(settings.forgetting_factor)
+    )
     posterior, _ = before_it.learn(local, np.array(outcomes), likelihood)
     if relevant:
         topic.examples.append(number)

@@ -28,7 +28,7 @@ from textbayes.models.online import (
     OnlinePosterior,
 )
 from textbayes.models.online.base import Bank
-from textbayes.models.online.process import BayesProcessClassifier
+from textbayes.models.online.process import SparseGPClassifier
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, ready_to_judge
@@ -57,7 +57,7 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     probabilities as the filter: each label's own, where classes exclude each other. Of a linear model, which must know
     its standard errors (``intervals=True``), the weights are N(weight, error²), independent, under its own link: the
     filter has the same linear predictor, and averages over these errors. Words that a linear model holds at 0 are left
-    to join by evidence. A filter forgets nothing, whatever the model's ``retention``.
+    to join by evidence. A filter forgets nothing, whatever the model's ``forgetting_factor``.
 
     A model knows no documents: there is nothing to rehearse until some are judged. How many training texts have a word
     is read off its weighting. Words that are not a topic's are taken to be as frequent in its relevant texts as in all,
@@ -276,7 +276,7 @@ def _estimator(settings: FilterSettings) -> BayesOnlineClassifier:
     """What learns the same way from the same prior."""
     shared: dict[str, Any] = {"link": settings.link, "noise": settings.noise, "passes": settings.passes}
     if settings.covariance == "gp":
-        return BayesProcessClassifier(kernel=settings.kernel, budget=settings.basis, **shared)
+        return SparseGPClassifier(kernel=settings.kernel, budget=settings.basis, **shared)
     scale = float(np.sqrt(settings.variance))
     return BayesOnlineClassifier(scale=scale, intercept_scale=scale, covariance=settings.covariance, **shared)
 

@@ -41,7 +41,7 @@ class SavedSettings(Saved):
     patience: WholeFrom0
     rehearse: bool
     rehearsal: Text
-    retention: Real
+    forgetting_factor: Real
     word_threshold: Real
     least_words: WholeFrom0
     start_words: WholeFrom1

@@ -15,7 +15,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from textbayes.core.errors import InputError
-from textbayes.core.specs import settings_of
+from textbayes.core.parameters import settings_of
 from textbayes.core.validation import check_choice
 from textbayes.data.options import check_options
 from textbayes.text.analyze import TextOptions, stop_tokens
@@ -28,7 +28,7 @@ GAINS = ("paper", "gaussian", "exact", "region")
 KEEPS = ("all", "delivered")
 # May be changed while a filter runs; the change is an entry of its log.
 CHANGEABLE = (
-    "threshold", "ask", "explore", "budget", "patience", "rehearse", "rehearsal", "retention", "word_threshold",
+    "threshold", "ask", "explore", "budget", "patience", "rehearse", "rehearsal", "forgetting_factor", "word_threshold",
     "least_words", "most_words", "snippet",
 )  # fmt: skip
 _FROM_ZERO = ("random_state", "patience", "least_words", "snippet")
@@ -80,7 +80,7 @@ class FilterSettings:
         Which one: each in its turn, or one drawn by a distribution that favours recent ones, for topics that drift
         (§ 4.2.2): see :func:`~textbayes.stream.settings.make_rehearsal`. A draw depends on ``random_state``, the topic
         and the number of its judgements alone.
-    retention : float in (0, 1]
+    forgetting_factor : float in (0, 1]
         Factor by which the weights of a topic shrink towards their prior before each judgement, so that what was learnt
         long ago counts less; 1 forgets nothing, 0.99 half in 69 judgements.
     word_threshold : float
@@ -136,7 +136,7 @@ class FilterSettings:
     patience: int = 50
     rehearse: bool = True
     rehearsal: str | Schedule = "turn"
-    retention: float = 1.0
+    forgetting_factor: float = 1.0
     word_threshold: float = 12.13
     least_words: int = 10
     start_words: int = 300
@@ -188,9 +188,9 @@ class FilterSettings:
 
     def _check_learning(self) -> None:
         from textbayes.models.online import OnlineLikelihood
-        from textbayes.models.online.base import check_retention
+        from textbayes.models.online.base import check_forgetting_factor
 
-        check_retention(self.retention)
+        check_forgetting_factor(self.forgetting_factor)
         closed = OnlineLikelihood(self.link, self.noise).closed_form
         highest = 1.0 if closed is None else 1.0 - closed[1]
         if not 0.0 <= self.threshold < highest:

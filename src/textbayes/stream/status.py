@@ -45,8 +45,8 @@ class Drift(NamedTuple):
         """In a sentence."""
         return (
             f"topic {topic!r} may have drifted: of the last {self.n_recent} delivered as relevant and judged, "
-            f"{self.relevant} were, where {self.expected:.0f} were to be expected; forget faster with --retention 0.99 "
-            "and --rehearsal recent"
+            f"{self.relevant} were, where {self.expected:.0f} were to be expected; forget faster with "
+            "--forgetting-factor 0.99 and --rehearsal recent"
         )
 
 

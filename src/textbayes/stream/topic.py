@@ -14,11 +14,10 @@ from textbayes.models.online import (
     DiagonalPosterior,
     FullPosterior,
     GaussianProcess,
-    LinearPredictor,
     LowRankPosterior,
     OnlinePosterior,
 )
-from textbayes.models.online.base import Rows as LocalRows
+from textbayes.models.online.base import LinearPredictor, WordRows
 from textbayes.models.online.gp import KERNELS
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.words import WeighedRows
@@ -163,14 +162,14 @@ class WordPlaces:
         return found
 
 
-def lesson_rows(rows: WeighedRows, positions: AnyArray) -> LocalRows:
+def lesson_rows(rows: WeighedRows, positions: AnyArray) -> WordRows:
     """The same as :func:`local_rows`, with the position of every entry of the rows."""
     return local_rows(rows._replace(indices=np.arange(len(positions), dtype=np.int32)), positions)
 
 
-def local_rows(rows: WeighedRows, position: AnyArray) -> LocalRows:
+def local_rows(rows: WeighedRows, position: AnyArray) -> WordRows:
     """The documents as far as they have the words of one topic."""
-    return LocalRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
+    return WordRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
 
 
 def predict(topic: Topic, rows: WeighedRows, position: AnyArray) -> LinearPredictor:

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from textbayes.core.codec import Choice, Fields, Hyper, List, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import n_threads
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, check_positive
 from textbayes.inference import Posterior, Problem
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -236,9 +236,8 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
             raise NotSupportedError(
                 f"link='auto' compares links on held-out documents and method={self.method!r} has none; use method='cv'"
             )
-        if not (isinstance(self.search_tol, numbers.Real) and 0.0 < float(self.search_tol) < np.inf):
-            raise InputError(f"search_tol={self.search_tol!r} is not usable; pass a positive number such as 1e-2")
-        if np.ndim(self.scales) == 0 and not (isinstance(self.scales, numbers.Integral) and self.scales >= 1):
+        check_positive("search_tol", self.search_tol, "1e-2")
+        if np.ndim(self.scales) == 0 and not (isinstance(self.scales, numbers.Integral) and int(self.scales) >= 1):
             raise InputError(f"scales={self.scales!r} is not usable; pass how many to try, or an array of them")
 
 

@@ -17,6 +17,7 @@ from textbayes.priors.base import BasePrior
 from textbayes.tune.path import Path, at_scale, check_factors, regularisation_path
 
 _WIDEST = 10.0  # standard deviations of the prior
+_TOL = 1e-5  # of the fits: an evidence needs the very mode
 
 
 class EvidenceSearch(NamedTuple):
@@ -43,7 +44,7 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
     so that only differences of log Z mean something then.
 
     A prior with a kink holds most words at their mean, where the posterior is not Gaussian. Each such word is
-    integrated alone, the others fixed, with its kink kept and the likelihood expanded to second order around it,
+    integrated alone, the others fixed, with its kink exact and the likelihood expanded to second order around it,
 
         log ∫ exp(g u − ½ (h + l2) u² − l1 |u|) du + log p(mean),
 
@@ -142,7 +143,6 @@ def search_evidence(
     problem: Problem,
     factors: ArrayLike,
     inference: str | BaseInference = "coordinate",
-    tol: float = 1e-5,
     max_iter: int = 200,
     n_jobs: int = 1,
 ) -> EvidenceSearch:
@@ -157,18 +157,17 @@ def search_evidence(
     factors : array (n_points,) or (n_points, n_labels)
         Multiples of the prior's scale, rising.
     inference : str or BaseInference
-    tol : float
     max_iter : int
     n_jobs : int
         Threads.
     """
     factors = check_factors(factors, problem.y.shape[1])
-    path = regularisation_path(problem, factors, inference, tol, max_iter, n_jobs)
+    path = regularisation_path(problem, factors, inference, _TOL, max_iter, n_jobs)
     rows = [log_evidence(at_scale(problem, row), path.posterior(point)) for point, row in enumerate(factors)]
     value, exact = (np.array(part) for part in zip(*rows, strict=True))
     best = value.argmax(axis=0)
     factor = factors[best, np.arange(factors.shape[1])]
-    method = make_inference(inference, tol, max_iter, 1)
+    method = make_inference(inference, _TOL, max_iter, 1)
     for label in range(factors.shape[1]):
         if 0 < best[label] < len(factors) - 1:
             factor[label] = _refined(problem, label, factors[:, label], value[:, label], path, method)

@@ -13,7 +13,7 @@ from scipy import stats
 from textbayes.core.cross_validation import Folds
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind, encode_labels
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import n_threads
 from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_finite, check_same_length
 from textbayes.core.wording import plural

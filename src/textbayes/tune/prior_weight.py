@@ -14,8 +14,8 @@ from textbayes.core.errors import InputError
 from textbayes.core.folds import label_seen
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
+from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH, Strength
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 

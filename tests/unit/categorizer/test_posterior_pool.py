@@ -46,19 +46,19 @@ def test_one_posterior_alone_keeps_its_own(truth):
     np.testing.assert_array_equal(mixture.probabilities(said, stack), said[0])
 
 
-@pytest.mark.parametrize("average", [True, False])
-def test_weights_are_where_the_held_out_likelihood_is_highest(truth, average):
+@pytest.mark.parametrize("posterior_predictive", [True, False])
+def test_weights_are_where_the_held_out_likelihood_is_highest(truth, posterior_predictive):
     eta, Y = truth
     noise = np.random.default_rng(1).normal(0.0, 2.0, eta.shape)
     predictors = np.stack([eta + noise, eta - noise, noise])
-    said = expit(predictors) if average else predictors
-    pool = PosteriorMixture(MANY, LOGIT, average).fit(said, held_out(Y, MANY)).weights[:, 0]
+    said = expit(predictors) if posterior_predictive else predictors
+    pool = PosteriorMixture(MANY, LOGIT, posterior_predictive).fit(said, held_out(Y, MANY)).weights[:, 0]
     assert pool.min() >= 0.0
     assert pool.sum() == pytest.approx(1.0)
 
     def loss(weights):
         mixed = np.tensordot(weights, said, axes=1)
-        p = mixed if average else expit(mixed)
+        p = mixed if posterior_predictive else expit(mixed)
         return -np.log(np.where(Y, p, 1.0 - p)).sum()
 
     rng = np.random.default_rng(2)

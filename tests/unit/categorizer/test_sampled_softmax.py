@@ -9,7 +9,7 @@ from scipy.special import softmax
 from textbayes import BayesMultinomialClassifier, TextCategorizer
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 from textbayes.store.checkpoint import RunFolder
 
 TEXTS = ["wheat corn", "corn harvest", "bank rates", "bank cuts rates", "goal match", "match won"] * 4
@@ -52,7 +52,7 @@ def test_probabilities_and_their_intervals_are_means_and_quantiles_over_draws(mo
 def test_the_plug_in_is_the_softmax_of_the_mean(model):
     fitted, features = model.model_.members[0], model.features(NEW)
     expected = softmax(features.weights @ fitted.coef_.T + fitted.intercept_, axis=1)
-    np.testing.assert_allclose(model.predict_proba(NEW, average=False), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(NEW, posterior_predictive=False), expected, rtol=1e-9)
 
 
 def test_credible_intervals_need_draws():

@@ -13,8 +13,8 @@ from references.killing import killed_at_every_step
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
+from textbayes.models.base import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.sampling import SamplingCallback
 from textbayes.store import load_model, save_model
 from textbayes.store.checkpoint import RunFolder
 from textbayes.text import TextVectorizer
@@ -71,13 +71,13 @@ def test_probabilities_are_averages_over_draws(model):
 
 
 def test_plug_in_is_at_the_posterior_mean():
-    averaged, plug_in = categorizer().fit(TEXTS, MANY), categorizer(average=False).fit(TEXTS, MANY)
+    averaged, plug_in = categorizer().fit(TEXTS, MANY), categorizer(posterior_predictive=False).fit(TEXTS, MANY)
     np.testing.assert_array_equal(averaged.coef_, plug_in.coef_)
     X = plug_in.weighting_.transform(plug_in.vectorizer_.transform(NEW))
     by_hand = ndtr(X @ plug_in.coef_.T + plug_in.intercept_)
     np.testing.assert_allclose(plug_in.assess(NEW).proba, by_hand, rtol=1e-10)
-    np.testing.assert_allclose(averaged.predict_proba(NEW, average=False), by_hand, rtol=1e-10)
-    np.testing.assert_array_equal(plug_in.predict_proba(NEW, average=True), averaged.predict_proba(NEW))
+    np.testing.assert_allclose(averaged.predict_proba(NEW, posterior_predictive=False), by_hand, rtol=1e-10)
+    np.testing.assert_array_equal(plug_in.predict_proba(NEW, posterior_predictive=True), averaged.predict_proba(NEW))
     assert np.abs(plug_in.assess(NEW).proba - averaged.assess(NEW).proba).max() > 0.01
     assert plug_in.held_out_ != averaged.held_out_  # what rules learn from is what they will be given
 

@@ -9,7 +9,7 @@ from textbayes import TextCategorizer, load_model, save_model
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError
-from textbayes.models.sampling import SamplingCallback
+from textbayes.models.base import SamplingCallback
 
 TOPICS = {
     "grain": "wheat corn harvest farm straw crop barley oats",

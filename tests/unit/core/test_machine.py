@@ -10,9 +10,7 @@ import pytest
 
 from textbayes.core import machine
 from textbayes.core.errors import ModelFileError
-from textbayes.core.machine import available_memory, n_cores, total_memory
-from textbayes.core.memory import check_fits_memory
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import available_memory, check_fits_memory, n_cores, n_threads, total_memory
 
 GIB = 2**30
 

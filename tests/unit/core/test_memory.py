@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from textbayes.core import memory
+from textbayes.core import machine
 from textbayes.core.errors import InputError
-from textbayes.core.memory import limited_working_memory, room_for_copy
+from textbayes.core.machine import limited_working_memory, room_for_copy
 
 
 def in_file(array):
@@ -45,12 +45,12 @@ def test_a_thread_uses_its_file_again_and_no_other_does(tmp_path):
 
 
 def test_outside_of_a_block_no_file_is_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory._WORKING[0], "n_bytes", 0)
-    monkeypatch.setattr(memory._WORKING[0], "folder", tmp_path)
+    monkeypatch.setattr(machine._WORKING[0], "n_bytes", 0)
+    monkeypatch.setattr(machine._WORKING[0], "folder", tmp_path)
     first, second = room_for_copy(100)[1], room_for_copy(100)[1]
     assert in_file(first)
     assert not np.shares_memory(first, second)
-    assert not memory._WORKING[0].files
+    assert not machine._WORKING[0].files
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space is not taken beforehand on this system")

@@ -8,7 +8,7 @@ from scipy import sparse, special, stats
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import FitInfo, Posterior, Problem, em
-from textbayes.inference._em import Anderson, Block
+from textbayes.inference._em import Anderson, WordBlock
 from textbayes.inference.block_em import BlockEm
 from textbayes.inference.coordinate import Coordinate
 from textbayes.inference.em import Em
@@ -78,7 +78,7 @@ def test_both_forms_of_the_step_solve_the_normal_equations(shape, b_variance, fr
     variance[free_words], variance[7], variance[-1] = np.inf, 0.0, b_variance
     offset[variance == 0.0] = 0.0
     score, omega = rng.normal(size=shape[0]), rng.uniform(0.1, 1.0, shape[0])
-    block = Block(columns(X), np.arange(shape[1]), keep=True)
+    block = WordBlock(columns(X), np.arange(shape[1]), keep=True)
     step = block.direction(block.gradient(score), omega, offset, variance)
     dense, moves = np.column_stack([X.toarray(), np.ones(shape[0])]), variance > 0.0
     precision = np.diag(1.0 / variance[moves])

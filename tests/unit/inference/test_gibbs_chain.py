@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior, check_prior, check_proper
 from textbayes.links import make_link
 from textbayes.links._latent import SolvedSlack
 from textbayes.posterior.diagnostics import effective_sample_size
@@ -33,7 +33,7 @@ def target(X, y, link, prior, intercept_scale=None, sampled=False):
     X = sparse.csc_matrix(X)
     intercept = None if intercept_scale is None else make_prior("gaussian", intercept_scale)
     prior = prior.for_label(0, X.shape[1])
-    return Target(Design.of(X, intercept is not None), y, make_link(link), prior, intercept, sampled)
+    return TargetPosterior(Design.of(X, intercept is not None), y, make_link(link), prior, intercept, sampled)
 
 
 def draws_of(the_target, n=4000, method="auto", seed=0):

@@ -10,7 +10,7 @@ from textbayes.core.errors import InputError
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs, cooccurrence_factors
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior
 from textbayes.inference.gibbs.factors import own_part
 from textbayes.links import make_link
 from textbayes.posterior.diagnostics import effective_sample_size
@@ -37,7 +37,7 @@ def target(X, y, link="probit", prior=None, intercept=2.0, sampled=False):
     prior = make_prior("gaussian", SCALE) if prior is None else prior
     of_intercept = None if intercept is None else make_prior("gaussian", intercept)
     design, own = Design.of(X, intercept is not None), own_part(prior.for_label(0, 4), U)
-    return Target(design, y, make_link(link), own, of_intercept, sampled, SCALE[:, None] * U)
+    return TargetPosterior(design, y, make_link(link), own, of_intercept, sampled, SCALE[:, None] * U)
 
 
 def test_given_normal_responses_weights_have_the_closed_form():

@@ -19,7 +19,7 @@ from textbayes.kernels._cache import PREFIX, UNUSED_SECONDS, fingerprint, remove
 # into limited_step, which is in another file.
 STEP = """
 from textbayes.kernels import n_compiled
-from textbayes.kernels.linear.trust_region import limited_step
+from textbayes.kernels.linear.logit import limited_step
 inf = float("inf")
 print(limited_step(3.0, 1.0, 0.0, 0.0, 0.0, -inf, inf, 100.0), n_compiled() > 0)
 """
@@ -90,7 +90,7 @@ def test_without_a_folder_to_write_to_kernels_still_run_and_the_user_is_told(pac
     blocked.write_text("a file is no folder", encoding="utf-8")
     out, told = step(package, NUMBA_CACHE_DIR=str(blocked))
     assert out == "3.0 True"
-    assert f"compiled kernels cannot be kept in {blocked}" in told
+    assert f"compiled kernels cannot be stored in {blocked}" in told
     assert "set NUMBA_CACHE_DIR to a folder that can be written to" in told
 
 
@@ -132,5 +132,5 @@ def small_disk(tmp_path: Path):
 def test_a_full_disk_costs_the_cache_and_not_the_result(package, small_disk):
     found, told = step(package, NUMBA_CACHE_DIR=str(small_disk))
     assert found == "3.0 True"
-    assert told.count("compiled kernels cannot be kept in") == 1
+    assert told.count("compiled kernels cannot be stored in") == 1
     assert "No space left on device" in told

@@ -68,7 +68,7 @@ GIVEN = {
         {"model": [linear(inference=Em(plain=True, max_iter=7)), linear(inference=BlockEm(memory=4096))]},
         MANY,
     ),
-    "sampler": ({"model": linear("probit", inference=SAMPLER), "keep_draws": 6, "average": False}, LABELS),
+    "sampler": ({"model": linear("probit", inference=SAMPLER), "keep_draws": 6, "posterior_predictive": False}, LABELS),
     "sampler of a softmax": ({"model": BayesMultinomialClassifier(inference=PLAIN_SAMPLER)}, LABELS),
     "prior object of a softmax": ({"model": BayesMultinomialClassifier(prior=Gaussian(scale=2.0))}, LABELS),
     "link object": ({"model": linear(link=SkewT(df=8, skew=2), max_iter=20)}, LABELS),

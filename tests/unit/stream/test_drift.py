@@ -65,7 +65,7 @@ def test_rules_that_are_refused(spec, message):
 # -- forgetting -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("deferred", [False, True])
 def test_a_judgement_is_learnt_after_what_is_known_has_faded(make, stream, deferred):
-    desk = make(**everything(rehearse=False, retention=0.9, deferred=deferred, least_words=0))
+    desk = make(**everything(rehearse=False, forgetting_factor=0.9, deferred=deferred, least_words=0))
     for document in stream[:12]:
         for delivery in desk.see(document, time=0.0).deliveries:
             if delivery.topic != "grain":
@@ -110,7 +110,7 @@ def test_forgetting_helps_where_a_topic_drifts(make):
     wrong = {}
     for name, settings in {
         "keeps all": {},
-        "forgets": {"retention": 0.97, "rehearsal": "recent:half_life=5"},
+        "forgets": {"forgetting_factor": 0.97, "rehearsal": "recent:half_life=5"},
     }.items():
         desk = make(**everything(**settings))
         mistakes(desk, draw(5, 150, share=0.4, first=5_000))
@@ -119,14 +119,14 @@ def test_forgetting_helps_where_a_topic_drifts(make):
 
 
 def test_settings_of_drift_can_be_changed_and_come_back_from_a_folder(start):
-    folder = start(retention=0.99, rehearsal="recent:half_life=30")
+    folder = start(forgetting_factor=0.99, rehearsal="recent:half_life=30")
     with FilterFolder.open(folder) as found:
-        assert found.filter.settings.retention == 0.99
+        assert found.filter.settings.forgetting_factor == 0.99
         assert found.filter.settings.rehearsal == "recent:half_life=30"
-        assert found.filter.settings.changed(retention=0.95).retention == 0.95
+        assert found.filter.settings.changed(forgetting_factor=0.95).forgetting_factor == 0.95
     for bad in (0.0, 1.5, float("nan")):
-        with pytest.raises(InputError, match="retention"):
-            FilterSettings(retention=bad)
+        with pytest.raises(InputError, match="forgetting_factor"):
+            FilterSettings(forgetting_factor=bad)
 
 
 # -- saying so --------------------------------------------------------------------------------------------------------

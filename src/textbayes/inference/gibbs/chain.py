@@ -1,4 +1,4 @@
-"""One chain for one label: its state, what an iteration does, and how it is kept.
+"""One chain for one label: its state, what an iteration does, and how it is saved.
 
 What a prior is given its precisions, and how these are drawn, it says itself (``BasePrior.conditional``).
 
@@ -244,7 +244,7 @@ _REFRESH = 50  # iterations after which predictors are computed anew: rounding a
 METHODS = ("auto", "sweeps", "words", "documents")
 
 
-class Target(NamedTuple):
+class TargetPosterior(NamedTuple):
     """The posterior of one label: documents, and the prior of its words.
 
     ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``). ``counts``
@@ -275,7 +275,7 @@ class Chain:
 
     def __init__(
         self,
-        target: Target,
+        target: TargetPosterior,
         seed: np.random.SeedSequence,
         method: str,
         start: FloatArray | None,
@@ -334,7 +334,7 @@ class Chain:
 
     @property
     def offset(self) -> FloatArray:
-        """The present weights less their prior means; to be changed with what ``continue_at`` is told."""
+        """The present weights less their prior means; to be changed together with the arguments of ``continue_at``."""
         return self._offset
 
     def continue_at(self, base: FloatArray, eta: FloatArray) -> None:
@@ -375,14 +375,14 @@ class Chain:
             Weights (n, n_columns) in float32, and global scales (n,).
         """
         n_kept = n_iterations // thin
-        kept = np.empty((n_kept, self._target.design.n_columns), dtype=np.float32)
+        drawn = np.empty((n_kept, self._target.design.n_columns), dtype=np.float32)
         scales = np.empty(n_kept)
         for k in range(n_iterations):
             self.step()
             if (k + 1) % thin == 0:
                 with np.errstate(over="ignore"):  # infinite then, which a run refuses
-                    kept[k // thin], scales[k // thin] = self.weights, self.global_scale
-        return kept, scales
+                    drawn[k // thin], scales[k // thin] = self.weights, self.global_scale
+        return drawn, scales
 
     def step(self) -> None:
         """Make one iteration of the chain."""
@@ -436,11 +436,11 @@ class Chain:
             return True
         return self._method == "auto" and self._joint_period > 0 and self.n_done % self._joint_period == 0
 
-    def _sweep(self, sweep: Any, of_documents: FloatArray, kept: FloatArray, *more: bool) -> None:
+    def _sweep(self, sweep: Any, of_documents: FloatArray, drawn: FloatArray, *more: bool) -> None:
         design, scales = self._design, self._scales
         uniforms = self._rng.random((2, len(self._offset)))
         sweep(
-            design.indptr, design.indices, design.data, of_documents, kept, self._offset, scales.l1, scales.l2,
+            design.indptr, design.indices, design.data, of_documents, drawn, self._offset, scales.l1, scales.l2,
             uniforms[0], uniforms[1], *more,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A prior covariance between words, kept low-rank: words that go together in documents have weights that go together.
+"""A low-rank prior covariance between words: words that go together in documents have weights that go together.
 
 With one row u_j of k loadings for each word, |u_j| < 1,
 
@@ -9,8 +9,8 @@ two weights have the correlation u_i'u_j: scales keep their meaning. For other f
 to deviations that are as sparse as the family makes them. To a sampler f is k further words, with the columns X·S·U:
 nothing else changes, and no matrix of words by words is ever made.
 
-The paper that this answers (see ``docs``) names such a prior as future work; factors for words that cannot be told
-apart by documents alone are those of principal components regression, shrunk instead of cut off.
+The paper that this answers (see ``docs``) names such a prior as future work; factors for words that documents alone
+cannot distinguish are those of principal components regression, shrunk instead of cut off.
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ from textbayes.core.errors import InputError
 from textbayes.core.executor import executor_in_use, spread
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior
 from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
 
 _MOST_WORDS, _MOST_DOCS = 500, 200  # watched for the diagnostics, evenly spaced
 _GROWTH = 1.5  # rounds get longer by this, so that diagnostics cost a bounded share of the time
 
 
-class Plan(NamedTuple):
+class SamplingPlan(NamedTuple):
     """Lengths of a run and its stopping rule: see ``Gibbs``."""
 
     chains: int
@@ -47,26 +47,26 @@ class SamplingProgress(NamedTuple):
     together: bool = False
 
 
-class Run:
+class SamplingRun:
     """The chains of one label and what they have drawn.
 
-    ``chain`` makes one from a target, a seed, a method and a start: that of the linear models, unless told otherwise.
+    ``chain`` makes one from a target, a seed, a method and a start: that of the linear models by default.
     Chains are seeded each for itself and advance by the same rounds whoever computes them, so the draws depend on the
     seed and on nothing else.
     """
 
     def __init__(
         self,
-        target: Target,
+        target: TargetPosterior,
         seeds: list[np.random.SeedSequence],
-        plan: Plan,
+        plan: SamplingPlan,
         method: str,
         start: Any,
         chain: Callable[..., Any] = Chain,
     ) -> None:
         self._plan, self._target = plan, target
         self._chains = [chain(target, seed, method, start) for seed in seeds]
-        self._kept: list[list[AnyArray]] = [[] for _ in seeds]
+        self._weights: list[list[AnyArray]] = [[] for _ in seeds]
         self._scales: list[list[FloatArray]] = [[] for _ in seeds]
         self.n_draws, self.min_ess, self.max_r_hat = 0, 0.0, np.inf
         self._warm = False
@@ -92,13 +92,13 @@ class Run:
         # A minimum before int: the target may be infinite, which asks for all the draws there may be.
         first = max(100.0, plan.target_ess / plan.chains) if self.n_draws == 0 else (_GROWTH - 1.0) * self.n_draws
         n_new = max(1, int(min(first, plan.max_draws - self.n_draws)))
-        for k, (kept, scales) in enumerate(self._advanced(n_new * plan.thin, plan.thin, pool)):
-            if not np.isfinite(kept).all():
+        for k, (weights, scales) in enumerate(self._advanced(n_new * plan.thin, plan.thin, pool)):
+            if not np.isfinite(weights).all():
                 raise InputError(
                     "some weights outgrew single precision while they were drawn: the prior's means or scales are too "
                     "large for these documents; use smaller ones, a prior with lighter tails, or sample_scale=False"
                 )
-            self._kept[k].append(kept)
+            self._weights[k].append(weights)
             self._scales[k].append(scales)
         self.n_draws += n_new
         self._diagnose()
@@ -119,9 +119,9 @@ class Run:
 
     def draws(self) -> tuple[AnyArray, FloatArray]:
         """All that was drawn so far: weights (n_chains, n_draws, n_columns) and global scales (n_chains, n_draws)."""
-        for parts in (self._kept, self._scales):
+        for parts in (self._weights, self._scales):
             parts[:] = [[np.concatenate(part)] for part in parts]
-        return np.stack([part[0] for part in self._kept]), np.stack([part[0] for part in self._scales])
+        return np.stack([part[0] for part in self._weights]), np.stack([part[0] for part in self._scales])
 
     def _diagnose(self) -> None:
         weights, scales = self.draws()
@@ -165,16 +165,16 @@ class Run:
 
     def restore(self, meta: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
         """Take up a state of the same problem; a plan may ask for more draws than it did, and for nothing else."""
-        kept = {name: value for name, value in meta["plan"].items() if name in ("chains", "warmup", "thin")}
-        asked = {name: value for name, value in self._plan._asdict().items() if name in kept}
-        if kept != asked or arrays["weights"].shape[2] != self._chains[0].n_columns:
+        earlier = {name: value for name, value in meta["plan"].items() if name in ("chains", "warmup", "thin")}
+        asked = {name: value for name, value in self._plan._asdict().items() if name in earlier}
+        if earlier != asked or arrays["weights"].shape[2] != self._chains[0].n_columns:
             raise InputError(
-                f"this run has {asked} and {self._chains[0].n_columns} columns, the one to resume {kept} and "
+                f"this run has {asked} and {self._chains[0].n_columns} columns, the one to resume {earlier} and "
                 f"{arrays['weights'].shape[2]}; resume with the settings and documents it was begun with"
             )
         for k, chain in enumerate(self._chains):
             chain.restore(meta["chains"][k], part_of(arrays, f"chain{k}"))
-        self._kept = [[part] for part in arrays["weights"]]
+        self._weights = [[part] for part in arrays["weights"]]
         self._scales = [[part] for part in arrays["scales"]]
         self.n_draws = arrays["weights"].shape[1]
         self.min_ess, self.max_r_hat, self._warm = meta["min_ess"], meta["max_r_hat"], True

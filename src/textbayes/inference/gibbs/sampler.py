@@ -16,13 +16,20 @@ from threadpoolctl import threadpool_limits
 from textbayes.core.codec import Choice, Fields, Hyper, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, check_whole
 from textbayes.inference import inferences
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import INTERCEPT_SCALE, METHODS, Target, check_prior, check_proper, why_improper
+from textbayes.inference.gibbs.chain import (
+    INTERCEPT_SCALE,
+    METHODS,
+    TargetPosterior,
+    check_prior,
+    check_proper,
+    why_improper,
+)
 from textbayes.inference.gibbs.factors import loadings_of, own_part
-from textbayes.inference.gibbs.running import Plan, Run, SamplingProgress
+from textbayes.inference.gibbs.running import SamplingPlan, SamplingProgress, SamplingRun
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior
@@ -129,7 +136,7 @@ class Gibbs(BaseInference):
     max_r_hat : float
         Largest split R-hat (rank-normalised) of a run that has converged.
     max_draws : int
-        Draws kept of every chain at most.
+        Draws stored of every chain at most.
     thin : int
         Keep one iteration in so many.
     random_state : int
@@ -164,7 +171,7 @@ class Gibbs(BaseInference):
 
     With ``label_replicates`` S > 1, labels are beyond doubt: S judges who decide independently, each by the log-odds
     eta, said the same, which has the likelihood σ(y·eta)^S. Where they agree on a new document, its label has the log-
-    odds S·eta: draws are kept of S times the weights, so that they are log-odds of labels as ever. The prior is that of
+    odds S·eta: draws are of S times the weights, so that they are log-odds of labels as ever. The prior is that of
     one judge's weights, and its means must be 0: what is known of labels is not known of one judge. Where words are
     many and documents few, plain likelihoods make averaged probabilities too cautious, as if every document fitted
     might have got the other label; this makes up for it. That a new document will be agreed on is not taken for news of
@@ -238,22 +245,19 @@ class Gibbs(BaseInference):
         return changed
 
     def _check_settings(self) -> None:
-        for name, least in (("chains", 1), ("warmup", 0), ("max_draws", 4), ("thin", 1), ("label_replicates", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
-                raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
+        least = {"chains": 1, "warmup": 0, "max_draws": 4, "thin": 1, "label_replicates": 1, "random_state": 0}
+        for name, value in least.items():
+            check_whole(name, getattr(self, name), value)
         if not self.target_ess > 0.0:
             raise InputError(f"target_ess={self.target_ess!r} is not usable; pass a positive number, such as 400")
         if not self.max_r_hat > 1.0:
             raise InputError(f"max_r_hat={self.max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
-        if not isinstance(self.random_state, (int, np.integer)) or self.random_state < 0:
-            raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
         check_choice("method", self.method, METHODS)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SamplingPlan:
         """Lengths of a run and its stopping rule."""
-        return Plan(*(getattr(self, name) for name in Plan._fields))
+        return SamplingPlan(*(getattr(self, name) for name in SamplingPlan._fields))
 
     @property
     def plain_settings(self) -> dict[str, Any]:
@@ -317,7 +321,7 @@ class Gibbs(BaseInference):
         loadings, own = None, prior
         if of_words is not None:
             loadings, own = prior.scale[:, None] * of_words, own_part(prior, of_words)
-        target = Target(
+        target = TargetPosterior(
             Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
             y, problem.link, own, of_intercept, self.sample_scale, loadings, counts, base,
         )  # fmt: skip
@@ -326,7 +330,7 @@ class Gibbs(BaseInference):
             at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns]
             at = at / self.label_replicates
         seeds = np.random.SeedSequence([self.random_state, label]).spawn(self.plan.chains)
-        run = Run(target, seeds, self.plan, self.method, at)
+        run = SamplingRun(target, seeds, self.plan, self.method, at)
         self.finish(run, label, self.fingerprint(target), pool)
         weights, scales = run.draws()
         if self.sample_scale:
@@ -344,7 +348,9 @@ class Gibbs(BaseInference):
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
         return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
 
-    def finish(self, run: Run, label: int, fingerprint: str, pool: ThreadPoolExecutor, together: bool = False) -> None:
+    def finish(
+        self, run: SamplingRun, label: int, fingerprint: str, pool: ThreadPoolExecutor, together: bool = False
+    ) -> None:
         """Go on from where the run was left, if it is to be resumed, and draw until it is finished."""
         if self.resume is not None and label in self.resume:
             meta, arrays = self.resume[label]
@@ -360,7 +366,7 @@ class Gibbs(BaseInference):
                 stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
                 self.progress(SamplingProgress(label, *stands, _state(run, fingerprint), together))
 
-    def fingerprint(self, target: Target) -> str:
+    def fingerprint(self, target: TargetPosterior) -> str:
         """Of all that decides what is drawn."""
         digest = hashlib.sha256(f"{self.random_state} {self.method} {self.sample_scale} {target.link.spec}".encode())
         of_intercept = target.intercept_prior
@@ -378,13 +384,13 @@ def counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray 
     counts = whole_counts(problem.sample_weight, label_replicates)
     if counts is None:
         return problem, None
-    kept = problem.link.counts_in_latent
-    rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if kept else counts)
+    takes_counts = problem.link.counts_in_latent
+    rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if takes_counts else counts)
     X = sparse.csc_matrix(problem.X.tocsr()[rows])
-    return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if kept else None
+    return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if takes_counts else None
 
 
-def _state(run: Run, mark: str) -> Callable[[], State]:
+def _state(run: SamplingRun, mark: str) -> Callable[[], State]:
     def get() -> State:
         meta, arrays = run.state()
         return meta | {"fingerprint": mark}, arrays

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _HALF_LOG_2PI = 0.9189385332046727
 _SMALLEST = 1e-10

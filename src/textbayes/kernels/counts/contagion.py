@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from textbayes.core.types import FloatArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _LEAST_STIRLING = 16.0  # from here on four terms of Stirling's series are exact to rounding
 _NEGLIGIBLE = 1e-18

@@ -20,10 +20,10 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.counts.special import digamma, factor, log_gamma, normal, solve, stream, trigamma, uniform
 
-_LEAST, _MOST = -60.0, 30.0  # log-rates are kept inside: what lies outside is no rate of a word
+_LEAST, _MOST = -60.0, 30.0  # log-rates stay inside: what lies outside is no rate of a word
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.core.types import AnyArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 
 @njit(cache=True, nogil=True)

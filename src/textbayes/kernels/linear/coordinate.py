@@ -10,7 +10,7 @@ This file keeps the residual of every document (cost of a step: the column's non
 of every column instead and is faster for small working sets.
 
 Most documents of a fit lie far on their own side, and reading them in every sweep is wasted. Those with curvature below
-``floor`` keep their part of the gradient, exactly, but of their part of XᵀΩX only the diagonal is kept. The model still
+``floor`` keep their part of the gradient, exactly, but of their part of XᵀΩX only the diagonal remains. The model still
 touches the objective with the right slope, so a line search along its step leads to the same optimum.
 
 ``minimise_quadratic`` does the same on a matrix that is given.
@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 SPARE_EFFORT = 0.1  # of the violation aimed at: sweeps need not be finer than this

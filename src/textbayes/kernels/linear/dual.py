@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.linear.coordinate import dot
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops

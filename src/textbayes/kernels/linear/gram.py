@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.linear.coordinate import SPARE_EFFORT, shrink, violation_at, worst_violation
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones: the Gram matrix takes half the time

@@ -2,7 +2,7 @@
 
 The dual is that of ``dual``: one variable a_i for each judged record, 0 ≤ a_i ≤ c_i, and u = Σ a_i y_i x_i. With
 K = X X' at hand a step costs one pass over the predictors of all records, which are then up to date whatever the number
-of words. The predictors are kept apart for the two sides, E[0] of what relevant records say and E[1] of irrelevant
+of words. The predictors are separate for the two sides, E[0] of what relevant records say and E[1] of irrelevant
 ones: when the weights of a side all change by one factor, as they do with every judgement, so do its variables and its
 row of E, and the start is next to the optimum.
 
@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.linear.dual import divergence, dual_step, wrong_side
 
 U = np.uint64

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
+from textbayes.kernels.linear.coordinate import shrink
 
 _BIG = 1e200  # factors lie in (1, 2]: their product is turned into a logarithm before it overflows
 
@@ -74,16 +75,17 @@ def dense_logit_loss(F, y, weight, theta, gradient, hessian):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)
-def class_power_likelihood(scores, codes, weight, share, bias, sharpness, gradient):  # type: ignore[no-untyped-def]
+def class_power_likelihood(scores, codes, weight, share, bias, inverse_temperature, gradient):  # type: ignore[no-untyped-def]
     """Σ weight·log p of the documents' own classes, p_k ∝ σ(η_k/c)^c; fills its gradient.
 
-    η_k = bias_k + Σ_m share_m scores_mk. The gradient is that by ``share``, ``bias`` and ln ``sharpness``, in a row.
+    η_k = bias_k + Σ_m share_m scores_mk. The gradient is that by ``share``, ``bias`` and
+    ln ``inverse_temperature``, in a row.
     """
     n_members, n_docs, n_classes = scores.shape
     gradient[:] = 0.0
     z, log_own, no, p = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     of_share, of_bias = gradient[:n_members], gradient[n_members : n_members + n_classes]
-    total, of_sharpness = 0.0, 0.0
+    total, of_temperature = 0.0, 0.0
     for i in range(n_docs):
         for k in range(n_classes):  # numba would compile `z[:] = bias` for 3 s, most of it the words of an error
             z[k] = bias[k]
@@ -93,23 +95,23 @@ def class_power_likelihood(scores, codes, weight, share, bias, sharpness, gradie
                 z[k] += a * row[k]
         largest = -np.inf
         for k in range(n_classes):
-            z[k] /= sharpness
+            z[k] /= inverse_temperature
             e = math.exp(-abs(z[k]))
             log_own[k] = min(z[k], 0.0) - math.log1p(e)
             no[k] = (e if z[k] >= 0.0 else 1.0) / (1.0 + e)
             largest = max(largest, log_own[k])
         mass = 0.0
         for k in range(n_classes):
-            p[k] = math.exp(sharpness * (log_own[k] - largest))
+            p[k] = math.exp(inverse_temperature * (log_own[k] - largest))
             mass += p[k]
         own = codes[i]
-        total += weight[i] * (sharpness * (log_own[own] - largest) - math.log(mass))
+        total += weight[i] * (inverse_temperature * (log_own[own] - largest) - math.log(mass))
         for k in range(n_classes):
             left = -p[k] / mass
             if k == own:
                 left += 1.0
             left *= weight[i]
-            of_sharpness += left * (log_own[k] - z[k] * no[k])
+            of_temperature += left * (log_own[k] - z[k] * no[k])
             p[k] = left * no[k]
             of_bias[k] += p[k]
         for m in range(n_members):
@@ -117,5 +119,65 @@ def class_power_likelihood(scores, codes, weight, share, bias, sharpness, gradie
             for k in range(n_classes):
                 step += p[k] * row[k]
             of_share[m] += step
-    gradient[n_members + n_classes] = sharpness * of_sharpness
+    gradient[n_members + n_classes] = inverse_temperature * of_temperature
     return total
+
+
+@njit(cache=True, nogil=True)
+def document_terms(eta, y, reach):  # type: ignore[no-untyped-def]
+    """The score of a document and the bound on its curvature within ``reach`` of eta."""
+    e = np.exp(-abs(eta))
+    wrong = e / (1.0 + e) if y * eta >= 0.0 else 1.0 / (1.0 + e)
+    beyond = abs(eta) - reach
+    if beyond <= 0.0:
+        return y * wrong, 0.25
+    e = np.exp(-beyond)
+    return y * wrong, e / ((1.0 + e) * (1.0 + e))
+
+
+@njit(cache=True, nogil=True)
+def limited_step(gradient, curvature, offset, l1, l2, low, high, radius):  # type: ignore[no-untyped-def]
+    """The penalised minimiser within bounds and radius, as a step; exactly −offset where it is the kink."""
+    target = shrink(curvature * offset + gradient, curvature, l1, l2, low, high)
+    return min(max(target - offset, -radius), radius)
+
+
+@njit(cache=True, nogil=True)
+def relax_columns(  # type: ignore[no-untyped-def]
+    indptr, indices, data, columns, y, weight, center, l1, l2, low, high, radius, w, eta
+):
+    """Step every one of ``columns`` in turn; changes w, eta and radius, and returns the largest |step|·curvature."""
+    worst = 0.0
+    for j in columns:
+        start, stop = indptr[j], indptr[j + 1]
+        g = h = 0.0
+        for t in range(start, stop):
+            i, x = indices[t], data[t]
+            score, bound = document_terms(eta[i], y[i], radius[j] * abs(x))
+            g += weight[i] * x * score
+            h += weight[i] * x * x * bound
+        h = max(h, 1e-12)
+        offset = w[j] - center[j]
+        step = limited_step(g, h, offset, l1[j], l2[j], low[j], high[j], radius[j])
+        radius[j] = max(2.0 * abs(step), 0.5 * radius[j])
+        if step != 0.0:
+            w[j] = center[j] + (offset + step)
+            for t in range(start, stop):
+                eta[indices[t]] += step * data[t]
+            worst = max(worst, abs(step) * (h + l2[j]))
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def relax_intercept(y, weight, l1, l2, radius, b, eta):  # type: ignore[no-untyped-def]
+    """The same for a column of ones; changes eta and returns the intercept, its radius and |step|·curvature."""
+    g = h = 0.0
+    for i in range(len(eta)):
+        score, bound = document_terms(eta[i], y[i], radius)
+        g += weight[i] * score
+        h += weight[i] * bound
+    h = max(h, 1e-12)
+    step = limited_step(g, h, b, l1, l2, -np.inf, np.inf, radius)
+    for i in range(len(eta)):
+        eta[i] += step
+    return b + step, max(2.0 * abs(step), 0.5 * radius), abs(step) * (h + l2)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones
 # Σ log is taken as the logarithm of a product, which is turned over before it leaves this range.

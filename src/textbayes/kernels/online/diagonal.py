@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.outcome import outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
@@ -68,33 +68,33 @@ def take_diagonal(indices, data, mean, var, first, second):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def drift_row(mean, var, prior_mean, prior_var, log_retention, elapsed):  # type: ignore[no-untyped-def]
+def drift_row(mean, var, prior_mean, prior_var, log_forgetting, elapsed):  # type: ignore[no-untyped-def]
     """Let ``elapsed`` documents pass for one word, in place."""
-    kept = math.exp(elapsed * log_retention)
+    share = math.exp(elapsed * log_forgetting)
     for c in range(U(len(mean))):
-        mean[c] = prior_mean[c] + kept * (mean[c] - prior_mean[c])
-        var[c] = prior_var[c] + kept * kept * (var[c] - prior_var[c])
+        mean[c] = prior_mean[c] + share * (mean[c] - prior_mean[c])
+        var[c] = prior_var[c] + share * share * (var[c] - prior_var[c])
 
 
 @njit(cache=True, nogil=True)
 def learn_diagonal(  # type: ignore[no-untyped-def]
-    indptr, indices, data, y, mean, var, noise_variance, rate, log_retention, prior_mean, prior_var, log_z
+    indptr, indices, data, y, mean, var, noise_variance, rate, log_forgetting, prior_mean, prior_var, log_z
 ):
     """Learn the rows in turn for all labels: y and log_z are (n_docs, n_labels); mean and var change in place.
 
-    y = 0 marks a missing judgement, whose log_z is 0. With ``log_retention`` = 0 nothing drifts.
+    y = 0 marks a missing judgement, whose log_z is 0. With ``log_forgetting`` = 0 nothing drifts.
     """
     n_docs, k = y.shape
     center, spread, first, second = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    drifting = log_retention < 0.0
+    drifting = log_forgetting < 0.0
     seen = np.zeros(len(mean) if drifting else 0, dtype=np.int64)
     for i in range(n_docs):
         words, values = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         if drifting:
-            drift_row(mean[0], var[0], prior_mean[0], prior_var[0], log_retention, 1)
+            drift_row(mean[0], var[0], prior_mean[0], prior_var[0], log_forgetting, 1)
             for t in range(len(words)):
                 a = words[t]
-                drift_row(mean[a], var[a], prior_mean[a], prior_var[a], log_retention, i + 1 - seen[a])
+                drift_row(mean[a], var[a], prior_mean[a], prior_var[a], log_forgetting, i + 1 - seen[a])
                 seen[a] = i + 1
         look_diagonal(words, values, mean, var, center, spread)
         for c in range(k):
@@ -105,4 +105,4 @@ def learn_diagonal(  # type: ignore[no-untyped-def]
         take_diagonal(words, values, mean, var, first, second)
     if drifting:
         for a in range(1, len(mean)):
-            drift_row(mean[a], var[a], prior_mean[a], prior_var[a], log_retention, n_docs - seen[a])
+            drift_row(mean[a], var[a], prior_mean[a], prior_var[a], log_forgetting, n_docs - seen[a])

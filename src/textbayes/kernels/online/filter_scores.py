@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.outcome import outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
@@ -65,7 +65,7 @@ def weigh_documents(indptr, terms, counts, start, stop, column_of, idf, term_wei
 
 
 @njit(cache=True)  # so short that waiting for the interpreter's lock again would take longer
-def keep_document(terms, counts, start, stop, column_of, columns, kept):  # type: ignore[no-untyped-def]
+def keep_document(terms, counts, start, stop, column_of, columns, values):  # type: ignore[no-untyped-def]
     """Fill in the columns, ascending, and counts of the terms from ``start`` to ``stop``; how many have no column.
 
     Those come last: the terms themselves in place of columns, and their counts.
@@ -74,12 +74,12 @@ def keep_document(terms, counts, start, stop, column_of, columns, kept):  # type
     for t in range(start, stop):
         column = column_of[terms[t]]
         if column >= 0:
-            columns[n], kept[n] = column, counts[t]
+            columns[n], values[n] = column, counts[t]
             n += 1
         else:
             end -= 1
-            columns[end], kept[end] = terms[t], counts[t]
-    _sort_by_column(columns[:n], kept[:n])
+            columns[end], values[end] = terms[t], counts[t]
+    _sort_by_column(columns[:n], values[:n])
     return len(columns) - n
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.outcome import outcome, refined_outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
@@ -143,7 +143,7 @@ def quadratic_form(lower, size, x):  # type: ignore[no-untyped-def]
 
 # x'C x is a sum of terms that may cancel; below this share of their size it is rounding, and the document is known.
 _KNOWN = 1e-10  # below this share of its terms x'C x is rounding
-MOST = 16  # directions kept apart from C; a multiple of 4. More cost more in the triangular part than they save
+MOST = 16  # directions stored apart from C; a multiple of 4. More cost more in the triangular part than they save
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -164,7 +164,7 @@ def _subtract_rows(target, source, factors, n):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _rounding(cov, indices, data, start, stop):  # type: ignore[no-untyped-def]
-    """What x'C x cannot be told from 0 below: a share of (Σ |x_j| √C_jj)², or of a bound on it without roots."""
+    """Rounding error of x'C x: a share of (Σ |x_j| √C_jj)², or of a bound on it without roots."""
     size, weighted = 1.0, cov[0, 0]
     for t in range(start, stop):
         a, x = U(indices[t]), abs(data[t])

@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.full import quadratic_form, subtract_outer, symmetric_times
 from textbayes.kernels.online.outcome import outcome
 
@@ -140,10 +140,10 @@ def _add(alpha, P, Q, n, k, own, s, first, second, slot, removed):  # type: igno
         vectors[2, a] = h[a] / balance + g[a] * balance
         vectors[3, a] = h[a] / balance - g[a] * balance
     factors[2], factors[3] = 0.5, -0.5
-    kept = alpha[i]
+    own = alpha[i]
     for a in range(n):
-        alpha[a] -= kept * g[a]
-    alpha[i] = first - kept * g[n]
+        alpha[a] -= own * g[a]
+    alpha[i] = first - own * g[n]
     # The new document moves into the slot: what the slot held before is nothing to it.
     for row in range(4):
         vectors[row, i] = vectors[row, n]

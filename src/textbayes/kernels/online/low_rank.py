@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.online.outcome import outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
@@ -82,7 +82,7 @@ def take_low_rank(indices, data, factor, n, root, pending, shift, solved, spread
 
 
 @njit(cache=True, nogil=True)
-def settle_mean(mean, diagonal, factor, n, pending, shift):  # type: ignore[no-untyped-def]
+def fold_mean(mean, diagonal, factor, n, pending, shift):  # type: ignore[no-untyped-def]
     """m ← m + D⁻¹(g + V c); g and c become 0."""
     for a in range(len(mean)):
         moved = pending[a]
@@ -110,9 +110,9 @@ def inner_products(diagonal, factor, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def compress(diagonal, factor, n, kept):  # type: ignore[no-untyped-def]
-    """V ← V · kept, whose columns are orthonormal; what the diagonal of V V' loses goes into D."""
-    rank = kept.shape[1]
+def compress(diagonal, factor, n, vectors):  # type: ignore[no-untyped-def]
+    """V ← V · vectors, whose columns are orthonormal; what the diagonal of V V' loses goes into D."""
+    rank = vectors.shape[1]
     row = np.empty(rank)
     for a in range(len(diagonal)):
         lost = 0.0
@@ -122,7 +122,7 @@ def compress(diagonal, factor, n, kept):  # type: ignore[no-untyped-def]
             if value != 0.0:
                 lost += value * value
                 for b in range(rank):
-                    row[b] += value * kept[c, b]
+                    row[b] += value * vectors[c, b]
         for b in range(rank):
             lost -= row[b] * row[b]
             factor[a, b] = row[b]

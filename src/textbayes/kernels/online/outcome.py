@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _SQRT_HALF = math.sqrt(0.5)
 _PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)
@@ -55,7 +55,7 @@ def probit_tail(u):  # type: ignore[no-untyped-def]
 def outcome(mean, var, y, noise_variance, rate):  # type: ignore[no-untyped-def]
     """ln Z, ∂ ln Z/∂mean and ∂² ln Z/∂mean² of the outcome y ∈ {−1, +1}.
 
-    The second derivative is kept above −(1 − 1e-10)/var: in exact arithmetic it always is, since 1 + var·∂² ln Z is the
+    The second derivative is bounded by −(1 − 1e-10)/var: in exact arithmetic it always is, since 1 + var·∂² ln Z is the
     share of the variance that is left.
     """
     variance = noise_variance + var
@@ -65,10 +65,10 @@ def outcome(mean, var, y, noise_variance, rate):  # type: ignore[no-untyped-def]
     u = y * mean * scale
     p, q, log_z, ratio, hessian = probit_tail(u)
     if rate > 0.0:
-        kept = 1.0 - 2.0 * rate
-        z = rate + kept * p
-        log_z = math.log1p(-(rate + kept * q)) if u >= 0.0 else math.log(z)
-        true_share = kept * p / z
+        unflipped = 1.0 - 2.0 * rate
+        z = rate + unflipped * p
+        log_z = math.log1p(-(rate + unflipped * q)) if u >= 0.0 else math.log(z)
+        true_share = unflipped * p / z
         # r² times a share that underflows: multiply the share in first.
         hessian = true_share * hessian - (true_share * ratio) * (rate / z) * ratio
         ratio = true_share * ratio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

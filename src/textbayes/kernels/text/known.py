@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from textbayes.core.types import AnyArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 from textbayes.kernels.text.ngrams import _at, _longer, _resized
 
 _int: Any = np.int64  # Any, because to a type checker a numpy integer is no int
@@ -72,7 +72,7 @@ def count_known(
     longest_doc = _START
     for d in range(n_docs):
         longest_doc = max(longest_doc, doc_starts[d + 1] - doc_starts[d])
-    kept = np.empty(longest_doc, np.int64)
+    grams = np.empty(longest_doc, np.int64)
     found = np.empty(longest_doc * longest, np.int32)
     other = np.empty(longest_doc * longest, np.int32)
     columns = np.empty(1_024, np.int32)
@@ -80,18 +80,18 @@ def count_known(
     starts = np.zeros(n_docs + 1, np.int64)
     n = _START
     for d in range(n_docs):
-        n_kept = n_found = _START
+        n_symbols = n_found = _START
         for i in range(doc_starts[d], doc_starts[d + 1]):
             if symbols[i] != -2:
-                kept[n_kept] = symbols[i]
-                n_kept += 1
-        for i in range(n_kept):
-            gram = kept[i]
-            for j in range(i, min(i + longest, n_kept)):
-                if gram < 0 or kept[j] < 0:
+                grams[n_symbols] = symbols[i]
+                n_symbols += 1
+        for i in range(n_symbols):
+            gram = grams[i]
+            for j in range(i, min(i + longest, n_symbols)):
+                if gram < 0 or grams[j] < 0:
                     break
                 if j > i:
-                    at = _at(table, (_uint(gram) << _HALF) | _uint(kept[j]))
+                    at = _at(table, (_uint(gram) << _HALF) | _uint(grams[j]))
                     gram = _int(table[at + _ONE]) - 1  # a free slot holds 0
                 if gram >= 0 and j - i + 1 >= shortest and column_of[gram] >= 0:
                     found[n_found] = column_of[gram]

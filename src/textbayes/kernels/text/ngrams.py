@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textbayes.core.types import AnyArray
-from textbayes.kernels._jit import njit
+from textbayes.kernels._cache import njit
 
 _int: Any = np.int64  # Any, because to a type checker a numpy integer is no int
 _uint: Any = np.uint64

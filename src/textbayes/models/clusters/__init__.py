@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from textbayes.models.clusters.estimator import SoftClusters
-from textbayes.models.clusters.measures import completion_perplexity, npmi_coherence, split_tokens
 
-__all__ = ["SoftClusters", "completion_perplexity", "npmi_coherence", "split_tokens"]
+__all__ = ["SoftClusters"]

@@ -22,10 +22,10 @@ from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, check_whole
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, TextModel
@@ -46,7 +46,7 @@ _MODELS = ("poisson", _BURSTS := "negative_binomial")
 _LEAST_SHARE = 1e-12
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
 _CONSTANTS = Choice("auto") | Hyper(above=0.0) | List(Number(above=0.0))
-# The random state is not kept, as nothing is drawn any more.
+# The random state is not saved, as nothing is drawn any more.
 _PARAMETERS: dict[str, Field] = {
     "n_clusters": Whole(1),
     "alpha": _CONSTANTS,
@@ -90,7 +90,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         (β₁, β₂): small values make words of few clusters, β₂ > 0 keeps frequent words from telling clusters apart. For
         few classes and much text the paper has (2, 1).
     n_init : int
-        Searches from different starts; the one of the highest bound is kept. Every other search learns α more freely
+        Searches from different starts; the highest bound wins. Every other search learns α more freely
         (``clusters_search``), so two are the least to compare; where all clusters have labels one is all there is.
     max_iter : int
         Sweeps at most.
@@ -112,7 +112,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     alpha_, beta_ : the constants used or learnt
     deltas_ : array (n_features,), dispersions of the words; 0 of the Poisson
     sizes_ : array (n_clusters,), share of the text that belongs to each cluster
-    bounds_ : list of the bound after each sweep of the search that was kept; ``bound_`` is the last
+    bounds_ : list of the bound after each sweep of the best search; ``bound_`` is the last
     n_iter_ : number of its sweeps
     classes_ : array of the classes that the first clusters stand for; empty without labels
 
@@ -337,7 +337,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         deltas = self.words_.deltas
         return np.zeros(len(self.words_.sums)) if deltas is None else deltas
 
-    def with_labels(self, space: LabelSpace, order: IntArray) -> Self:
+    def for_labels(self, space: LabelSpace, order: IntArray) -> Self:
         """The same as a model of labels that its clusters stand for.
 
         Parameters
@@ -359,7 +359,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             "clusters are found without labels; use `textbayes clusters texts.jsonl -o clusters.tb`, or SoftClusters"
         )
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Logarithms of the shares of each text; of two clusters log-odds of the second."""
         shares = np.log(np.maximum(self.transform(features.counts)[:, self.order_], _LEAST_SHARE))
         return shares if self.is_softmax else shares[:, 1:] - shares[:, :1]
@@ -429,7 +429,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise ModelFileError("the model's clusters are not those of its labels; was the file altered?")
         if clusters.n_features_in_ != n_features or len(clusters.sizes_) != n_classes or space.kind == "multilabel":
             raise ModelFileError("the model's clusters are of other words or labels; was the file altered?")
-        return clusters.with_labels(space, np.array(order, dtype=np.int64))
+        return clusters.for_labels(space, np.array(order, dtype=np.int64))
 
     @property
     def _n_features_out(self) -> int:
@@ -443,9 +443,7 @@ class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _check_settings(self) -> None:
         for name in ("n_clusters", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
-                raise InputError(f"{name}={value!r} is not usable; pass a whole number from 1 on")
+            check_whole(name, getattr(self, name))
         check_choice("model", self.model, _MODELS)
         if not isinstance(self.tol, numbers.Real) or not self.tol >= 0.0:
             raise InputError(f"tol={self.tol!r} is not usable; pass a number from 0 on")

@@ -195,12 +195,11 @@ def best_alpha(alpha: FloatArray, points: FloatArray, limit: float = LARGEST, ma
     return np.exp(log_alpha)
 
 
-def best_beta(
-    beta: FloatArray, sums: FloatArray, log_means: FloatArray, n_clusters: int, max_iter: int = 1
-) -> FloatArray:
+def best_beta(beta: FloatArray, sums: FloatArray, log_means: FloatArray, n_clusters: int) -> FloatArray:
     """The (β₁, β₂) that maximise Σ_w [ln Γ(K b_w) − K ln Γ(b_w) + b_w Σ_k E ln τ_wk], b_w = β₁ + β₂σ_w.
 
-    ``log_means`` (V,) holds Σ_k E ln τ_wk. β₂ = 0 stays 0. The function is concave in β; Newton's method in ln β.
+    ``log_means`` (V,) holds Σ_k E ln τ_wk. β₂ = 0 stays 0. The function is concave in β; a step of
+    Newton's method in ln β.
     """
     free = 1 if beta[1] == 0.0 else 2
     if n_clusters == 1:
@@ -215,19 +214,16 @@ def best_beta(
         return np.asarray(value[0] + value[1] * sums if free == 2 else np.full(len(sums), value[0]))
 
     log_beta = np.log(beta[:free])
-    for _ in range(max_iter):
-        b = _strengths(log_beta)
-        first = n_clusters * (special.digamma(n_clusters * b) - special.digamma(b)) + log_means
-        second = n_clusters**2 * special.polygamma(1, n_clusters * b) - n_clusters * special.polygamma(1, b)
-        parts = np.exp(log_beta)[:, None] * np.vstack([np.ones_like(sums), sums])[:free]
-        slope = (parts * first).sum(axis=1)
-        curvature = -np.einsum("iw,jw->ij", parts * second, parts) + np.diag(np.maximum(-slope, 0.0))
-        curvature += 1e-9 * np.trace(curvature) * np.eye(free)
-        step = np.clip(np.linalg.solve(curvature, slope), -1.0, 1.0)
-        moved = _uphill(objective, log_beta, step, np.log([SMALLEST, _LOWEST_SLOPE])[:free])
-        if moved is None:
-            break
-        log_beta = moved
+    b = _strengths(log_beta)
+    first = n_clusters * (special.digamma(n_clusters * b) - special.digamma(b)) + log_means
+    second = n_clusters**2 * special.polygamma(1, n_clusters * b) - n_clusters * special.polygamma(1, b)
+    parts = np.exp(log_beta)[:, None] * np.vstack([np.ones_like(sums), sums])[:free]
+    slope = (parts * first).sum(axis=1)
+    curvature = -np.einsum("iw,jw->ij", parts * second, parts) + np.diag(np.maximum(-slope, 0.0))
+    curvature += 1e-9 * np.trace(curvature) * np.eye(free)
+    step = np.clip(np.linalg.solve(curvature, slope), -1.0, 1.0)
+    moved = _uphill(objective, log_beta, step, np.log([SMALLEST, _LOWEST_SLOPE])[:free])
+    log_beta = log_beta if moved is None else moved
     return np.concatenate([np.exp(log_beta), beta[free:]])
 
 
@@ -294,7 +290,7 @@ class ClusterWords(NamedTuple):
         return self.sums[:, None] * self.shares
 
 
-class Documents(NamedTuple):
+class DocumentCounts(NamedTuple):
     """Counts by document (CSR) and by word: CSC ``indptr``, rows, where each value is in the CSR order, and totals.
 
     ``lengths`` interpolate functions of the length, where words come in bursts.
@@ -326,13 +322,13 @@ class SweepResult(NamedTuple):
     bound: float
 
 
-def arrange(X: sparse.csr_matrix, omega: FloatArray, bursts: bool = False) -> Documents:
+def arrange(X: sparse.csr_matrix, omega: FloatArray, bursts: bool = False) -> DocumentCounts:
     """Documents in the two orders that sweeps read; with ``bursts`` for words that have a δ."""
     numbered = sparse.csr_matrix((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc()
     totals = np.bincount(X.indices, X.data, minlength=X.shape[1]).astype(np.float64)
     lengths = length_basis(omega) if bursts else None
     parts = numbered.indptr, numbered.indices, numbered.data, totals, data_constant(X, omega)
-    return Documents(X, omega, *parts, lengths)
+    return DocumentCounts(X, omega, *parts, lengths)
 
 
 def data_constant(X: sparse.csr_matrix, omega: FloatArray) -> float:
@@ -342,7 +338,7 @@ def data_constant(X: sparse.csr_matrix, omega: FloatArray) -> float:
 
 
 def sweep(
-    documents: Documents,
+    documents: DocumentCounts,
     known: Known,
     words: ClusterWords,
     memberships: FloatArray,
@@ -369,7 +365,7 @@ def sweep(
 
 
 def fit_memberships(
-    documents: Documents,
+    documents: DocumentCounts,
     words: ClusterWords,
     start: FloatArray,
     max_steps: int,
@@ -382,7 +378,7 @@ def fit_memberships(
 
 
 def _read_documents(
-    documents: Documents,
+    documents: DocumentCounts,
     words: ClusterWords,
     factors: FloatArray,
     start: FloatArray,
@@ -405,7 +401,7 @@ def _read_documents(
     return points, shares, ratios, bounds
 
 
-def _expected_words(documents: Documents, words: ClusterWords) -> FloatArray:
+def _expected_words(documents: DocumentCounts, words: ClusterWords) -> FloatArray:
     """Occurrences of known words, of bursts the first, in each document if it were of one cluster, (n_docs, K)."""
     if words.deltas is None or documents.lengths is None:
         return documents.omega[:, None] * words.rates.sum(axis=0)
@@ -413,7 +409,7 @@ def _expected_words(documents: Documents, words: ClusterWords) -> FloatArray:
     return np.asarray(weights @ (effective_lengths(nodes, words.deltas) @ words.rates))
 
 
-def _exposure(documents: Documents, known: Known, words: ClusterWords, means: FloatArray) -> FloatArray:
+def _exposure(documents: DocumentCounts, known: Known, words: ClusterWords, means: FloatArray) -> FloatArray:
     """Thousands of words of each cluster that each word could have occurred in, T (V, K), given E θ (n_docs, K)."""
     if words.deltas is None or documents.lengths is None:
         sizes = known.exposure + (documents.omega[:, None] * means).sum(axis=0)
@@ -422,7 +418,9 @@ def _exposure(documents: Documents, known: Known, words: ClusterWords, means: Fl
     return np.asarray(effective_lengths(nodes, words.deltas).T @ (weights.T @ means))
 
 
-def _update_deltas(documents: Documents, words: ClusterWords, points: FloatArray, copies: FloatArray) -> ClusterWords:
+def _update_deltas(
+    documents: DocumentCounts, words: ClusterWords, points: FloatArray, copies: FloatArray
+) -> ClusterWords:
     """δ given how many occurrences of each word were copies, (V,)."""
     assert words.deltas is not None
     assert documents.lengths is not None
@@ -433,7 +431,11 @@ def _update_deltas(documents: Documents, words: ClusterWords, points: FloatArray
 
 
 def _expected_counts(
-    documents: Documents, factors: FloatArray, shares: FloatArray, ratios: FloatArray, pool: ThreadPoolExecutor | None
+    documents: DocumentCounts,
+    factors: FloatArray,
+    shares: FloatArray,
+    ratios: FloatArray,
+    pool: ThreadPoolExecutor | None,
 ) -> FloatArray:
     counts, ratios_by_word = np.empty_like(factors), ratios[documents.places]
 
@@ -470,7 +472,7 @@ def _update_words(
 
 
 def _rest_of_bound(
-    documents: Documents, known: Known, words: ClusterWords, log_means: FloatArray, normalisers: FloatArray
+    documents: DocumentCounts, known: Known, words: ClusterWords, log_means: FloatArray, normalisers: FloatArray
 ) -> float:
     """Part of the bound beside the documents' own: normalisers of α, the words' Dirichlets, known documents."""
     alpha, points = words.alpha, words.points

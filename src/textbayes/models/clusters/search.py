@@ -23,7 +23,7 @@ from textbayes.models.clusters.model import (
     LARGEST,
     SMALLEST,
     ClusterWords,
-    Documents,
+    DocumentCounts,
     Known,
     data_constant,
     dirichlet_strengths,
@@ -35,14 +35,14 @@ _SHAPE = 1.0  # of the gamma noise on the words' first rates: larger, and the sy
 _PRIOR_WORDS = 1.0  # thousands of words of the whole collection that each labelled class starts with
 
 
-class Labelled(NamedTuple):
+class KnownClasses(NamedTuple):
     """Classes in sorted order, and each document's, −1 where it is not known."""
 
     classes: AnyArray
     codes: IntArray
 
 
-def check_labels(y: Any, n_docs: int) -> Labelled | None:
+def check_labels(y: Any, n_docs: int) -> KnownClasses | None:
     """Classes of some documents; None or −1 (also NaN) is a document whose class is not known. None if no one's is."""
     if y is None:
         return None
@@ -60,7 +60,7 @@ def check_labels(y: Any, n_docs: int) -> Labelled | None:
     classes, codes = np.unique(np.array(labels[known].tolist()), return_inverse=True)
     everyone = np.full(n_docs, UNLABELLED, dtype=np.int64)
     everyone[known] = codes.ravel()
-    return Labelled(classes, everyone)
+    return KnownClasses(classes, everyone)
 
 
 def known_documents(X: sparse.csr_matrix, omega: FloatArray, codes: IntArray, n_clusters: int) -> Known:
@@ -124,7 +124,7 @@ _FIRST_ALPHA, _FIRST_BETA = 0.5, (0.5, 0.02)
 _LABELLED_ALPHA = 0.05
 
 
-class Search(NamedTuple):
+class ClusterSearch(NamedTuple):
     """Result of a search: the words, the memberships, the bound after each sweep, and whether it settled."""
 
     words: ClusterWords
@@ -141,19 +141,19 @@ class Rules(NamedTuple):
 
 
 def search(
-    documents: Documents,
+    documents: DocumentCounts,
     known: Known,
     totals: FloatArray,
     given: tuple[FloatArray | None, FloatArray | None],
     seeds: IntArray,
     rules: Rules,
     pool: ThreadPoolExecutor | None,
-) -> Search:
+) -> ClusterSearch:
     """Run one search for each seed and keep the best.
 
     Parameters
     ----------
-    documents : Documents
+    documents : DocumentCounts
         Those of unknown class.
     known : Known
         Those of known class, summed up by cluster.
@@ -170,7 +170,7 @@ def search(
     exposure = float(documents.omega.sum() + known.exposure.sum())
     if labelled and (known.exposure > 0.0).all():
         seeds = seeds[:1]  # nothing is drawn, so all searches would be the same
-    best: Search | None = None
+    best: ClusterSearch | None = None
     for turn, seed in enumerate(seeds):
         first = _LABELLED_ALPHA if labelled else _FIRST_ALPHA
         limit = LARGEST if turn % 2 == 1 and not labelled else first
@@ -184,9 +184,9 @@ def search(
 
 
 def search_bursts(
-    documents: Documents, known: Known, found: Search, learn: tuple[bool, bool], rules: Rules,
+    documents: DocumentCounts, known: Known, found: ClusterSearch, learn: tuple[bool, bool], rules: Rules,
     pool: ThreadPoolExecutor | None,
-) -> Search:  # fmt: skip
+) -> ClusterSearch:  # fmt: skip
     """Go on from the Poisson's clusters with words that come in bursts, each with a δ of its own."""
     words = found.words._replace(deltas=np.full(len(found.words.sums), FIRST_DELTA))
     return _climb(documents, known, words, found.memberships, learn, LARGEST, rules, pool)
@@ -198,20 +198,20 @@ def first_memberships(X: sparse.csr_matrix, alpha: FloatArray) -> FloatArray:
 
 
 def _one_search(
-    documents: Documents,
+    documents: DocumentCounts,
     known: Known,
     words: ClusterWords,
     learn: tuple[bool, bool],
     limit: float,
     rules: Rules,
     pool: ThreadPoolExecutor | None,
-) -> Search:
+) -> ClusterSearch:
     memberships = first_memberships(documents.X, words.alpha)
     return _climb(documents, known, words, memberships, learn, limit, rules, pool)
 
 
 def _climb(
-    documents: Documents,
+    documents: DocumentCounts,
     known: Known,
     words: ClusterWords,
     memberships: FloatArray,
@@ -219,7 +219,7 @@ def _climb(
     limit: float,
     rules: Rules,
     pool: ThreadPoolExecutor | None,
-) -> Search:
+) -> ClusterSearch:
     bounds: list[float] = []
     for _ in range(rules.max_iter):
         at_limit = learn[0] and limit < LARGEST and bool((words.alpha >= limit).any())
@@ -227,6 +227,6 @@ def _climb(
         bounds.append(bound)
         if len(bounds) >= _LEAST_SWEEPS and bounds[-1] - bounds[-2] <= rules.least_gain:
             if not at_limit:
-                return Search(words, memberships, bounds, True)
+                return ClusterSearch(words, memberships, bounds, True)
             limit = LARGEST
-    return Search(words, memberships, bounds, False)
+    return ClusterSearch(words, memberships, bounds, False)

@@ -51,7 +51,7 @@ class CountSums(NamedTuple):
 
     ``documents`` (C,) their number, ``words`` (C,) their length in words, ``counts`` (C, V) occurrences of each word,
     ``with_word`` (V,) the number of documents that have it, ``words_squared`` (C,) Σ ω² in thousands of words squared,
-    ``squares`` (C, V) Σ x²/ω. The last three are kept only where a model needs them and are empty otherwise.
+    ``squares`` (C, V) Σ x²/ω. The last three are empty where a model does not need them.
     """
 
     documents: FloatArray
@@ -139,8 +139,8 @@ def store_of(X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> DocumentStor
     weights = sparse.csr_matrix(Y, dtype=np.float64)
     weights.eliminate_zeros()
     rows = np.repeat(np.arange(X.shape[0]), np.diff(weights.indptr))
-    kept = X if len(rows) == X.shape[0] and (rows == np.arange(len(rows))).all() else X[rows]
-    return DocumentStore(kept, weights.indices.astype(np.int64), weights.data, omega[rows], weights.shape[1])
+    selected = X if len(rows) == X.shape[0] and (rows == np.arange(len(rows))).all() else X[rows]
+    return DocumentStore(selected, weights.indices.astype(np.int64), weights.data, omega[rows], weights.shape[1])
 
 
 def no_documents(n_classes: int, n_features: int) -> DocumentStore:

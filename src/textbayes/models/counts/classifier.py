@@ -132,10 +132,7 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         groups : sequence of n_docs values, optional
             With ``beta="cv"`` documents of one group (an author, copies of one text) share a fold.
         """
-        X = checked_counts(self, X, reset=True)
-        labels = one_label_each(X, y)
-        codes, space = encode_classes(labels, None)
-        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
+        return self.fit_classes(X, y, None, sample_weight, lengths, groups)
 
     @all_or_nothing
     def fit_classes(
@@ -153,12 +150,12 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         ----------
         X, y, sample_weight, lengths, groups
             As for :meth:`fit`.
-        classes : sequence of labels
-            All classes, in the order of the results.
+        classes : sequence of labels or None
+            All classes, in the order of the results; None for those of the labels.
         """
         X = checked_counts(self, X, reset=True)
-        codes, space = encode_classes(one_label_each(X, y), list(classes))
-        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
+        codes, space = encode_classes(one_label_each(X, y), None if classes is None else list(classes))
+        return self._finalise(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
 
     @all_or_nothing
     def partial_fit(
@@ -199,7 +196,7 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
                 raise NotSupportedError(
                     "this model was saved without its statistics, so it cannot be updated; train it again"
                 )
-        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first))
+        return self._finalise(*self._sums(X, codes, sample_weight, lengths, space, first))
 
     def gather(
         self,
@@ -209,7 +206,7 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         lengths: ArrayLike | None = None,
     ) -> None:
-        """Add documents to the statistics and estimate nothing yet; after the last ones call :meth:`settle`.
+        """Add documents to the statistics and estimate nothing yet; after the last ones call :meth:`finalise`.
 
         Parameters
         ----------
@@ -245,9 +242,9 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         self.class_count_ = self.class_count_ + other.class_count_
         return self
 
-    def settle(self) -> Self:
+    def finalise(self) -> Self:
         """Estimate everything that follows from the documents gathered."""
-        return self._settle(self.statistics_, self.class_count_)
+        return self._finalise(self.statistics_, self.class_count_)
 
     def combine(self, other: BayesCountClassifier) -> BayesCountClassifier:
         """The classifier of the documents of both, as if it had learnt them all at once."""
@@ -267,7 +264,7 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
         both: BayesCountClassifier = clone(self)
         both.label_space_, both.classes_, both.n_features_in_ = self.label_space_, self.classes_, self.n_features_in_
         both.model_ = self.model_
-        return both._settle(
+        return both._finalise(
             self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_
         )
 
@@ -385,7 +382,7 @@ class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
             stats, count = model.combine(self.statistics_, stats), self.class_count_ + count
         return stats, count
 
-    def _settle(self, stats: Any, count: FloatArray) -> Self:
+    def _finalise(self, stats: Any, count: FloatArray) -> Self:
         """Everything that follows from the statistics."""
         self.statistics_, self.class_count_ = stats, count
         self.class_log_prior_ = log_class_prior(self.class_prior, count)

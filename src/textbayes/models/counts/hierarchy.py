@@ -5,12 +5,18 @@ Two functions make the cost that of the words that occur. In learning, what the 
 that a document lacks say depends on its length alone, E(ω) = Σ_w μ_w ln(1 + ωδ_w)/δ_w, which is interpolated: E(ω)/ω
 has its nearest singularities at ln ω = −ln δ_w ± iπ, so that Chebyshev polynomials in ln ω converge at a known rate,
 and the number of nodes is chosen for 14 digits.
+
+Draws from the posteriors, by Metropolis within Gibbs, integrate the parameters out: words are independent of each other
+a posteriori, so that the likelihood of a document over the posterior is a product over its words of integrals, each a
+mean over the draws of that word.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +25,14 @@ from scipy import sparse, special
 
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
-from textbayes.core.types import FloatArray, IntArray
-from textbayes.core.validation import as_numbers, check_choice
+from textbayes.core.machine import n_threads
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import as_numbers, check_choice, check_whole
 from textbayes.models.counts.base import CountSums, Dispersed, DocumentStore, per_class_and_word, sums_of
 
 contagion_kernels = LazyModule("textbayes.kernels.counts.contagion")
-contagion_modes_kernels = LazyModule("textbayes.kernels.counts.contagion_modes")
+posterior_kernels = LazyModule("textbayes.kernels.counts.contagion_posterior")
+rates_kernels = LazyModule("textbayes.kernels.counts.rates")
 
 BASES = ("log", "ratio")
 SPREAD_DEFAULTS = (500.0, 1.0, 1.0)  # β₃: dispersions of a word nearly equal in all classes; β₄, β₅: ξ exponential
@@ -69,7 +77,7 @@ def shares_of(rate_means: Any, n_classes: int, n_features: int) -> FloatArray:
 
 
 def start_log_rates(
-    counts: FloatArray, exposure: FloatArray, shares: FloatArray, hyper: HierarchyConstants
+    counts: FloatArray, exposure: FloatArray, shares: FloatArray, hyperparameters: HierarchyConstants
 ) -> FloatArray:
     """Log-rates (V, C) to start Newton's method from: the mode if all classes had the same exposure."""
     counts = counts.T
@@ -77,7 +85,7 @@ def start_log_rates(
     known = exposure > 1e-6 * mean
     plain = np.where(known, counts / np.where(known, exposure, 1.0), counts.sum(axis=1, keepdims=True) / exposure.sum())
     sigma = plain.sum(axis=1, keepdims=True) + 1.0 / mean
-    weight = plain * mean + shares * (hyper.beta_1 + hyper.beta_2 * sigma)
+    weight = plain * mean + shares * (hyperparameters.beta_1 + hyperparameters.beta_2 * sigma)
     return np.log(sigma) + np.log(weight) - np.log(weight.sum(axis=1, keepdims=True))
 
 
@@ -94,10 +102,14 @@ def level_unseen(values: FloatArray, counts: FloatArray, shares: FloatArray) -> 
     return values
 
 
-def spread_constant(hyper: HierarchyConstants, n_classes: int) -> float:
+def spread_constant(hyperparameters: HierarchyConstants, n_classes: int) -> float:
     """The constant of the dispersions' prior, which the kernels leave out and a comparison of β needs."""
-    dirichlet = special.gammaln(n_classes * hyper.beta_3) - n_classes * special.gammaln(hyper.beta_3)
-    gamma = hyper.beta_5 * np.log(hyper.beta_5 / hyper.beta_4) - special.gammaln(hyper.beta_5)
+    dirichlet = special.gammaln(n_classes * hyperparameters.beta_3) - n_classes * special.gammaln(
+        hyperparameters.beta_3
+    )
+    gamma = hyperparameters.beta_5 * np.log(hyperparameters.beta_5 / hyperparameters.beta_4) - special.gammaln(
+        hyperparameters.beta_5
+    )
     return float(dirichlet + gamma)
 
 
@@ -105,9 +117,9 @@ def chosen_beta(
     beta: Any, basis: str, exposure: FloatArray, dispersed: bool, log_evidence: Callable[[HierarchyConstants], float]
 ) -> HierarchyConstants:
     """β as a model is to use it: as given, by the amount of text (``"auto"``), or of the highest ``log_evidence``."""
-    hyper = check_beta(beta, 5 if dispersed else 2, basis)
-    if hyper is not None:
-        return hyper
+    hyperparameters = check_beta(beta, 5 if dispersed else 2, basis)
+    if hyperparameters is not None:
+        return hyperparameters
     if beta == "auto":
         return automatic_beta(exposure, dispersed)
     return max(evidence_grid(exposure, dispersed), key=log_evidence)
@@ -138,6 +150,7 @@ def evidence_grid(exposure: FloatArray, spread: bool) -> list[HierarchyConstants
 
 _FIRST, _LAST, _NODES = math.log(1e-6), math.log(1.1e4), 384  # of ln δ, where A is tabulated
 _DIGITS = 1e-14
+_TOL, _MAX_ITER = 1e-8, 200  # of the modes of the words
 _MOST_OCCURRENCES = 1e6  # the kernels' time and memory grow with the largest count
 
 
@@ -228,15 +241,13 @@ def fit_contagion(
     shares: FloatArray,
     betas: FloatArray,
     log_basis: bool,
-    tol: float = 1e-8,
-    max_iter: int = 200,
 ) -> Fit:
-    """Modes of all words; see ``kernels.counts.contagion_modes`` for the arguments."""
+    """Modes of all words; see ``kernels.counts.contagion_posterior`` for the arguments."""
     n_classes = len(documents.tables)
     zeta = np.log1p(np.clip(start.deltas, 1e-3, 1e3))
     points = np.ascontiguousarray(np.log(np.vstack([start.rates, zeta])).T)
     prior = (pseudo, shares, betas, float(log_basis))
-    modes, left, evidence = contagion_modes_kernels.contagion_modes(*documents, *prior, points, tol, max_iter)
+    modes, left, evidence = posterior_kernels.contagion_modes(*documents, *prior, points, _TOL, _MAX_ITER)
     rates, deltas = np.exp(modes[:, :n_classes].T), np.expm1(np.exp(modes[:, n_classes:].T))
     return Fit(rates, deltas, left, evidence)
 
@@ -278,3 +289,163 @@ def length_nodes(distinct: FloatArray) -> tuple[int, float, float]:
     half = 0.5 * math.log(distinct[-1] / distinct[0])
     rate = math.pi / half + math.hypot(1.0, math.pi / half)
     return 8 + math.ceil(-math.log(_DIGITS) / math.log(rate)), 0.5 * math.log(distinct[-1] * distinct[0]), half
+
+
+_WORDS_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Settings of the sampler: ``chains`` of ``n_draws`` each, every ``thin``-th sweep stored after ``warmup`` sweeps.
+
+    ``integrate`` scores documents by the mean of the likelihood over the draws, not by the likelihood at the means. The
+    draws depend on ``random_state`` alone, not on ``n_jobs``.
+    """
+
+    n_draws: int = 200
+    thin: int = 5
+    warmup: int = 500
+    chains: int = 2
+    random_state: int = 0
+    integrate: bool = False
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_draws", 4), ("thin", 1), ("warmup", 0), ("chains", 1), ("random_state", 0)):
+            check_whole(name, getattr(self, name), least)
+
+
+class Drawn(NamedTuple):
+    """Draws (S, C, V) of rates and dispersions, chain after chain; R-hat and effective sample sizes (… C, V)."""
+
+    rates: FloatArray
+    deltas: FloatArray | None
+    r_hat: FloatArray
+    effective: FloatArray
+
+
+def sample_rate_posterior(
+    stats: CountSums, shares: FloatArray, hyperparameters: HierarchyConstants, modes: FloatArray, sampling: Sampling
+) -> Drawn:
+    """Draws of the Dirichlet–Poisson posterior; ``modes`` (V, C) are the log-rates to start around.
+
+    Parameters
+    ----------
+    stats : CountSums
+    shares : array (V, C) or (1, C)
+        The Dirichlet's shares.
+    hyperparameters : HierarchyConstants
+        β.
+    modes : array (V, C)
+        Log-rates to start around.
+    sampling : Sampling
+    """
+    counts = np.ascontiguousarray(stats.counts.T)
+    strength = counts + shares * (
+        hyperparameters.beta_1 + hyperparameters.beta_2 * np.exp(modes).sum(axis=1, keepdims=True)
+    )
+    scales = 2.4 / np.sqrt(np.column_stack([strength, counts.sum(axis=1) + 1.0]))
+
+    def part(chain: int, lo: int, hi: int) -> FloatArray:
+        own = shares[lo:hi] if len(shares) > 1 else shares
+        numbers = (lo, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin)
+        found = rates_kernels.sample_rates(
+            counts[lo:hi],
+            stats.exposure,
+            own,
+            hyperparameters.beta_1,
+            hyperparameters.beta_2,
+            modes[lo:hi],
+            scales[lo:hi],
+            *numbers,
+        )
+        return np.asarray(found[0])
+
+    draws = _chains(part, len(counts), sampling)
+    r_hat, effective = _diagnosed(draws)
+    return Drawn(np.exp(_stacked(draws)), None, r_hat.T, effective.T)
+
+
+def sample_dispersed_posterior(
+    documents: KernelDocuments, shares: FloatArray, hyperparameters: HierarchyConstants, fit: Fit, sampling: Sampling
+) -> Drawn:
+    """Draws of the Dirichlet–negative-binomial posterior around the modes ``fit``.
+
+    Parameters
+    ----------
+    documents : KernelDocuments
+    shares : array (V, C) or (1, C)
+        The Dirichlet's shares.
+    hyperparameters : HierarchyConstants
+        β.
+    fit : Fit
+        The modes to start around.
+    sampling : Sampling
+    """
+    n_classes, n_words = fit.rates.shape
+    start = np.log(np.vstack([fit.rates, np.log1p(fit.deltas)])).T
+    start = np.ascontiguousarray(start)
+    occurrences = np.zeros((n_words, n_classes))
+    word = np.repeat(np.arange(n_words), np.diff(documents.indptr))
+    np.add.at(occurrences, (word, documents.class_of), documents.values * documents.weights)
+    strength = occurrences + shares * (hyperparameters.beta_1 + hyperparameters.beta_2 * fit.rates.sum(axis=0)[:, None])
+    total = occurrences.sum(axis=1, keepdims=True) + 1.0
+    spread = np.broadcast_to(hyperparameters.beta_3 + 1.0, (n_words, n_classes))
+    scales = 2.4 / np.sqrt(np.column_stack([strength, total, spread, 1.0 + 0.1 * total]))
+    pseudo = np.zeros((1, 2, n_classes))
+
+    def part(chain: int, lo: int, hi: int) -> FloatArray:
+        found = posterior_kernels.sample_contagion(
+            *documents, pseudo, shares, np.array(hyperparameters), start, scales,
+            lo, hi, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin,
+        )  # fmt: skip
+        return np.asarray(found[0])
+
+    draws = _chains(part, n_words, sampling)
+    r_hat, effective = _diagnosed(draws)
+    both = _stacked(draws)
+    shape = (2, n_classes, n_words)
+    rates, deltas = np.exp(both[:, :n_classes]), np.expm1(np.exp(both[:, n_classes:]))
+    return Drawn(rates, deltas, r_hat.T.reshape(shape), effective.T.reshape(shape))
+
+
+def integrated_rate_scores(X: sparse.csr_matrix, omega: FloatArray, draws: FloatArray) -> FloatArray:
+    """Scores with the rates integrated out, (n_docs, C)."""
+    return integrated_dispersed_scores(X, omega, draws, np.zeros_like(draws))
+
+
+def integrated_dispersed_scores(
+    X: sparse.csr_matrix, omega: FloatArray, rates: FloatArray, deltas: FloatArray | None
+) -> FloatArray:
+    """Scores with rates and dispersions integrated out; O(non-zeros × classes × draws)."""
+    assert deltas is not None  # drawn together with the rates
+    by_word = [np.ascontiguousarray(draws.transpose(2, 1, 0)) for draws in (rates, deltas)]
+    present = posterior_kernels.integrated_present(X.indptr, X.indices, X.data, omega, *by_word)
+    return np.asarray(present) - of_lengths(
+        lambda lengths: np.asarray(posterior_kernels.integrated_absent(lengths, *by_word)), omega
+    )
+
+
+def _chains(part: Callable[[int, int, int], FloatArray], n_words: int, sampling: Sampling) -> FloatArray:
+    """Draws (chains, n_draws, V, …): parts of the words in threads, each with streams of its own."""
+    jobs = [
+        (chain, lo, min(lo + _WORDS_AT_ONCE, n_words))
+        for chain in range(sampling.chains)
+        for lo in range(0, n_words, _WORDS_AT_ONCE)
+    ]
+    with ThreadPoolExecutor(n_threads(sampling.n_jobs)) as pool:
+        found = list(pool.map(lambda job: part(*job), jobs))
+    per_chain = len(jobs) // sampling.chains
+    return np.stack([np.concatenate(found[k : k + per_chain], axis=1) for k in range(0, len(jobs), per_chain)])
+
+
+def _diagnosed(draws: AnyArray) -> tuple[Any, Any]:
+    """R-hat and effective sample size of every quantity (V, …); those of the log-parameters."""
+    from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
+
+    return split_r_hat(draws), bulk_effective_sample_size(draws)
+
+
+def _stacked(draws: FloatArray) -> FloatArray:
+    """(chains, n_draws, V, k) as (chains·n_draws, k, V)."""
+    return draws.reshape(-1, *draws.shape[2:]).transpose(0, 2, 1)

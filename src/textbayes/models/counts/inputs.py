@@ -22,7 +22,7 @@ from textbayes.core.validation import as_numbers, canonical, check_choice, check
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import BaseCountModel
-from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.hierarchy import Sampling
 
 _SHORTEST = 1e-9  # ω of a document without a known word whose length was not given: it then says nothing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,8 +15,8 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.knowledge.informative_prior import count_priors
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.strength import CountPriors, count_priors
 from textbayes.models.base import FitOptions, TextModel, labels_for
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import DocumentStore
@@ -48,7 +48,6 @@ class CountsModel(TextModel):
     typical_length_: float
     n_features_in_: int
     classes_: AnyArray
-    _word_prior: ClassVar[CountPriors | None] = None  # what a prior file says of the words of every column
 
     @property
     def classifiers(self) -> list[BayesCountClassifier]:
@@ -93,7 +92,7 @@ class CountsModel(TextModel):
                     "train in memory (without --out-of-core)"
                 )
         for one in learnt:
-            one.settle()
+            one.finalise()
         return self.of_classifiers(learnt, space, float(np.concatenate(lengths).mean()))
 
     def of_classifiers(self, learnt: list[BayesCountClassifier], space: LabelSpace, length: float) -> Self:
@@ -102,18 +101,17 @@ class CountsModel(TextModel):
         made: Self = self.unfitted() if space.kind == "multilabel" else first
         if space.kind == "multilabel":
             made.by_label_, made.n_features_in_ = learnt, first.n_features_in_
-        made.label_space_, made.classes_ = space, space.classes
-        made.typical_length_ = max(length, 1e-3)
+        made.with_labels(space).typical_length_ = max(length, 1e-3)
         return made
 
     def _classifier(self, number: int, space: LabelSpace) -> BayesCountClassifier:
         """A classifier to be fitted, which knows what a prior file says."""
         one: Any = self.unfitted()
-        if self._word_prior is None:
+        if self.prior_knowledge is None:
             return one
         model = make_count_model(one.model)
         known = {field.name for field in fields(model)}
-        log_ratios, pseudo_counts, rates = self._word_prior
+        log_ratios, pseudo_counts, rates = self.prior_knowledge
         ratios = _rows_of_classes(log_ratios, 0.0, number, space)
         worth = _rows_of_classes(pseudo_counts, 1.0, number, space)
         changes: dict[str, Any] = {}
@@ -134,17 +132,10 @@ class CountsModel(TextModel):
     def with_prior(self, matched: MatchedPriors, features: Features, weight: FloatArray) -> Self:
         """Copy, not fitted, that knows what a table says; parameters as for ``TextModel``."""
         after = self.unfitted()
-        vars(after)["_word_prior"] = count_priors(matched, features.counts, features.lengths, weight)
+        after.prior_knowledge = count_priors(matched, features.counts, features.lengths, weight)
         return after
 
-    def unfitted(self, **changes: Any) -> Self:
-        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
-        after = super().unfitted(**changes)
-        if self._word_prior is not None:
-            vars(after)["_word_prior"] = self._word_prior
-        return after
-
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Joint log-probabilities of the classes; of two classes, and of each label, log-odds."""
         if self.is_softmax:
             return self.classifiers[0].predict_joint_log_proba(features.counts, features.lengths)

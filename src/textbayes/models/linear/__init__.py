@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from textbayes.models.linear.audit import AuditRow, audit_priors
+from textbayes.models.linear.audit import audit_priors
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.linear.refit import refit_top_words, top_words
+from textbayes.models.linear.words import refit_top_words, top_words
 
-__all__ = ["AuditRow", "BayesLinearClassifier", "audit_priors", "refit_top_words", "top_words"]
+__all__ = ["BayesLinearClassifier", "audit_priors", "refit_top_words", "top_words"]

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.core.codec import Choice, Fields, Null
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Features
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.inference.base import label_replicates_of
-from textbayes.knowledge.informed_prior import table_prior
+from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH, Strength, table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
 from textbayes.links import BaseLink, make_link
 from textbayes.models import model_types
-from textbayes.models.base import FitOptions
+from textbayes.models.base import FitOptions, watched
 from textbayes.models.linear.model import LinearModel
-from textbayes.models.linear.refit import top_words
-from textbayes.models.linear.word_scales import ratio_scales
-from textbayes.models.sampling import watched
+from textbayes.models.linear.words import ratio_scales, top_words
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.posterior.intervals import PRACTICAL_SIZE, predictive_probabilities, probability_interval
 from textbayes.priors import BasePrior, make_prior
@@ -129,8 +124,6 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
 
     fields: ClassVar[Fields] = {"word_scales": Choice("ratio") | Null()}
     chooses_words = refits = weighs_prior_by_label = True
-
-    _words_with_prior: BoolArray | None = None  # those of a table, whose scales ``word_scales`` leaves as they are
 
     def __init__(
         self,
@@ -252,11 +245,6 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
                 one.fit(X, labels, sample_weight=weight, words=chosen)
         return one.with_labels(space)
 
-    def with_labels(self, space: LabelSpace) -> Self:
-        """The same, fitted to the columns of these labels."""
-        self.label_space_, self.classes_ = space, space.classes
-        return self
-
     def with_prior(
         self,
         matched: MatchedPriors,
@@ -292,19 +280,12 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
             return self.unfitted()
         after = self.unfitted(prior=prior, scale=1.0, mean=0.0, sign=0)
         if self.word_scales is not None:
-            after._words_with_prior = np.zeros((matched.n_labels, matched.n_features), dtype=np.bool_)
-            after._words_with_prior[matched.label, matched.column] = True
+            after.prior_knowledge = np.zeros((matched.n_labels, matched.n_features), dtype=np.bool_)
+            after.prior_knowledge[matched.label, matched.column] = True
         try:
             make_inference(after.inference, after.tol, after.max_iter, 1).check(link, prior)
         except NotSupportedError:
             after.set_params(inference="coordinate")
-        return after
-
-    def unfitted(self, **changes: Any) -> Self:
-        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
-        after = super().unfitted(**changes)
-        if self._words_with_prior is not None:
-            after._words_with_prior = self._words_with_prior
         return after
 
     def at_mode(self) -> Self:
@@ -380,18 +361,18 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         log_odds = self._link().log_odds(eta)
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
-    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, posterior_predictive: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
 
         Parameters
         ----------
         X : array or sparse matrix (n_docs, n_features)
-        average : bool
+        posterior_predictive : bool
             Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
             both are the same, and ``predictive_proba`` averages over its Gaussian approximation.
         """
         check_is_fitted(self)
-        if average and self.draws_ is not None:
+        if posterior_predictive and self.draws_ is not None:
             return self.predictive_proba(X)
         eta, link = self.linear_predictor(X), self._link()
         if self.label_space_.kind == "multiclass":
@@ -460,8 +441,8 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         if self.word_scales is not None:
             prior = copy.copy(prior)  # it may be the user's
             scales = ratio_scales(X, indicator, weight)
-            if self._words_with_prior is not None:
-                scales[self._words_with_prior] = 1.0  # a table gives their scales
+            if self.prior_knowledge is not None:
+                scales[self.prior_knowledge] = 1.0  # a table gives their scales
             scales *= prior.scale
             vars(prior)["scale"] = scales
         if words is not None:
@@ -494,25 +475,6 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
     def _check_settings(self) -> None:
         check_effort(self.tol, self.max_iter)
         check_choice("word_scales", self.word_scales, (None, "ratio"))
-
-    def _warn_if_unfinished(self) -> None:
-        unfinished = np.flatnonzero(~self.fit_info_.converged)
-        if len(unfinished) and self.draws_ is not None:
-            warnings.warn(
-                f"{len(unfinished)} of {len(self.intercept_)} posteriors were sampled less well than asked for, R-hat "
-                f"up to {1.0 + self.fit_info_.violation.max():.2f}; draw more (max_draws; on the command line --draws) "
-                "or use a prior with lighter tails",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif len(unfinished):
-            worst = self.fit_info_.violation[unfinished].max()
-            warnings.warn(
-                f"{len(unfinished)} of {len(self.intercept_)} fits stopped at a relative violation of up to "
-                f"{worst:.1e}, above tol={self.tol:g}; raise max_iter or tol, or use a smaller scale",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
 
 def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximation:

@@ -59,20 +59,20 @@ class LinearModel(TextModel):
                 setattr(after, name, (own.T * factor).T)
         return after
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
-        if self.draws_ is not None and average:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
+        if self.draws_ is not None and posterior_predictive:
             return np.asarray(special.logit(self.draws_.probability(features.weights, self.link_)))
         return self.link_.log_odds(self.predictor(features))
 
-    def own_proba(self, features: Features, average: bool = True) -> FloatArray:
+    def own_proba(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Probability of each label by itself, (n_docs, n_columns)."""
-        if self.draws_ is not None and average:
+        if self.draws_ is not None and posterior_predictive:
             return self.draws_.probability(features.weights, self.link_)
         return self.link_.probability(self.predictor(features))
 
-    def log_proba(self, features: Features, average: bool = True) -> FloatArray:
+    def log_proba(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Logarithm of the probability of each label by itself, (n_docs, n_columns)."""
-        if self.draws_ is not None and average:
+        if self.draws_ is not None and posterior_predictive:
             return np.log(np.maximum(self.draws_.probability(features.weights, self.link_), 1e-300))
         eta = self.predictor(features)
         return self.link_.log_prob(eta, np.ones_like(eta))

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.codec import Choice, Fields
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference.base import BaseInference, Problem
-from textbayes.knowledge.informed_prior import table_prior
+from textbayes.knowledge.informative_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import make_link
 from textbayes.models import model_types
-from textbayes.models.base import FitOptions, class_codes
-from textbayes.models.sampling import watched
+from textbayes.models.base import FitOptions, class_codes, watched
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.priors import BasePrior, make_prior
 
@@ -241,7 +238,7 @@ class BayesMultinomialClassifier(WeightsClassifier):
             self.standard_errors_ = np.sqrt(self.draws_.variance())
             self.intercept_errors_ = np.array([one.intercept.std() for one in self.draws_.labels])
         elif self.intervals:
-            from textbayes.models.multinomial.uncertainty import standard_errors  # loads numba, which is slow
+            from textbayes.models.multinomial.mode import standard_errors  # loads numba, which is slow
 
             self.standard_errors_, self.intercept_errors_ = standard_errors(problem, posterior)
         self._warn_if_unfinished()
@@ -287,9 +284,9 @@ class BayesMultinomialClassifier(WeightsClassifier):
         inference = self.inference if isinstance(prior, type(default)) else "coordinate"
         return self.unfitted(prior=prior, scale=1.0, mean=0.0, sign=0, inference=inference)
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Logarithms of the classes' probabilities up to a constant; of two classes log-odds of the second."""
-        if self.draws_ is not None and average:
+        if self.draws_ is not None and posterior_predictive:
             proba = self.draws_.class_probability(features.weights, self.link_)
             return self._columns(np.log(np.maximum(proba, 1e-300)))
         eta = np.asarray(features.weights @ self.coef_.T) + self.intercept_
@@ -366,18 +363,18 @@ class BayesMultinomialClassifier(WeightsClassifier):
         eta = self.linear_predictor(X)
         return eta[:, 1] - eta[:, 0] if self.label_space_.kind == "binary" else eta
 
-    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, posterior_predictive: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one.
 
         Parameters
         ----------
         X : array or sparse matrix (n_docs, n_features)
-        average : bool
+        posterior_predictive : bool
             Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
             both are the same.
         """
         eta = self.linear_predictor(X)
-        if average and self.draws_ is not None:
+        if posterior_predictive and self.draws_ is not None:
             return self.draws_.class_probability(self._checked(X), make_link(self.link))
         return make_link(self.link).class_probability(eta)
 
@@ -414,22 +411,6 @@ class BayesMultinomialClassifier(WeightsClassifier):
                 f"class {name!r} has no document of positive weight, and nothing else says how rare it is; leave it "
                 "out, or give the intercepts a prior, such as intercept_scale=10"
             )
-
-    def _warn_if_unfinished(self) -> None:
-        if bool(self.fit_info_.converged.all()):
-            return
-        violation = float(self.fit_info_.violation.max())
-        if self.draws_ is not None:
-            said = (
-                f"the posterior was sampled less well than asked for, R-hat up to {1.0 + violation:.2f}; draw more "
-                "(max_draws) or use a prior with lighter tails"
-            )
-        else:
-            said = (
-                f"the fit stopped at a relative violation of {violation:.1e}, above tol={self.tol:g}; raise max_iter "
-                "or tol, or use a smaller scale"
-            )
-        warnings.warn(said, ConvergenceWarning, stacklevel=4)
 
 
 def _of_classes(parameters: dict[str, Any], present: IntArray, n_classes: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Given the z of the other classes, a class has a probit regression, with the high
 z is drawn, a normal variable cut there.
 Adding a number to a word's weights in all classes changes no probability; class by class such a sum moves slowly where
 the documents say much. So after each pass over the classes it is drawn itself, from the prior that is left of it
-(generalised Gibbs, Liu & Sabatti 2000, Biometrika 87). Of free intercepts nothing is left: they are kept at sum 0.
+(generalised Gibbs, Liu & Sabatti 2000, Biometrika 87). Of free intercepts nothing is left: their sum is held at 0.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.block import Design, JointDraw
-from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
-from textbayes.inference.gibbs.running import Run
+from textbayes.inference.gibbs.chain import Chain, TargetPosterior, check_prior, check_proper
+from textbayes.inference.gibbs.running import SamplingRun
 from textbayes.inference.gibbs.sampler import counted
 from textbayes.kernels.multinomial import rest_of
 from textbayes.links._student import normal_slack
@@ -89,7 +89,7 @@ def draw_laplace_shifts(offsets: FloatArray, l1: FloatArray, rng: np.random.Gene
 class SoftmaxTarget(NamedTuple):
     """The posterior of all classes: the target of each given the others, on one design."""
 
-    classes: list[Target]
+    classes: list[TargetPosterior]
 
     @property
     def design(self) -> Design:
@@ -136,13 +136,13 @@ class SoftmaxChain:
 
     def advance(self, n_iterations: int, thin: int = 1) -> tuple[AnyArray, FloatArray]:
         """Weights after every ``thin``-th of the next iterations, (n, n_columns) float32, and scales of 1."""
-        kept = np.empty((n_iterations // thin, self.n_columns), dtype=np.float32)
+        drawn = np.empty((n_iterations // thin, self.n_columns), dtype=np.float32)
         for k in range(n_iterations):
             self.step()
             if (k + 1) % thin == 0:
                 with np.errstate(over="ignore"):  # infinite then, which a run refuses
-                    kept[k // thin] = np.concatenate([chain.weights for chain in self._chains])
-        return kept, np.ones(len(kept))
+                    drawn[k // thin] = np.concatenate([chain.weights for chain in self._chains])
+        return drawn, np.ones(len(drawn))
 
     def step(self) -> None:
         """Make one iteration of the chain."""
@@ -161,7 +161,7 @@ class SoftmaxChain:
         return rest
 
     def _draw_latent(self, c: int, rest: FloatArray) -> None:
-        """Draw what is kept of a class beside its weights; a softmax keeps nothing."""
+        """Draw the latent variables of a class that are stored beside its weights; a softmax has none."""
 
     def _draw_common(self) -> FloatArray:
         """Draw what is added to a word's weights in all classes; free intercepts are centred."""
@@ -193,7 +193,7 @@ class SoftmaxChain:
 
 
 class ProbitChain(SoftmaxChain):
-    """The same of a multinomial probit: the normal variables of all classes are kept between the classes' turns."""
+    """The same of a multinomial probit: the normal variables of all classes are stored between the classes' turns."""
 
     def __init__(
         self, target: SoftmaxTarget, seed: np.random.SeedSequence, method: str, start: list[FloatArray] | None
@@ -224,7 +224,7 @@ class ProbitChain(SoftmaxChain):
 
 
 class SoftmaxGibbs(BaseInference):
-    """Draws of all classes together, with the settings of a ``Gibbs``; progress is told, and resumed, as of label 0."""
+    """Draws of all classes together, with the settings of a ``Gibbs``; progress is that of label 0."""
 
     name = "gibbs"
     samples = True
@@ -256,7 +256,7 @@ class SoftmaxGibbs(BaseInference):
         design = Design.of(problem.X, problem.intercept_prior is not None)
         target = SoftmaxTarget(
             [
-                Target(
+                TargetPosterior(
                     design, np.ascontiguousarray(problem.y[:, c]), problem.link,
                     problem.prior.for_label(c, n_features), problem.intercept_prior_of(c), False, counts=counts,
                 )
@@ -270,7 +270,7 @@ class SoftmaxGibbs(BaseInference):
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
             chain = ProbitChain if problem.link.name == "probit" else SoftmaxChain
-            run = Run(target, seeds, settings.plan, settings.method, at, chain)  # type: ignore[arg-type]
+            run = SamplingRun(target, seeds, settings.plan, settings.method, at, chain)  # type: ignore[arg-type]
             settings.finish(run, 0, " ".join(map(settings.fingerprint, target.classes)), pool, together=True)
         draws = _split(run.draws()[0], problem)
         mean, intercept = draws.mean(), draws.intercept()

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.models.online.base import Bank, LearnInfo, LinearPredictor, OnlinePosterior
+    from textbayes.models.online.base import Bank, OnlinePosterior
     from textbayes.models.online.batch import (
-        BatchPrior,
-        as_prior,
         diagonal_from_batch,
         full_from_batch,
         low_rank_from_batch,
@@ -25,19 +23,15 @@ if TYPE_CHECKING:
     from textbayes.models.online.information import expected_information_gain, information_gain
     from textbayes.models.online.likelihood import PAPER_FLIP, PAPER_LOGIT, PAPER_PROBIT, OnlineLikelihood
     from textbayes.models.online.low_rank import LowRankPosterior
-    from textbayes.models.online.process import BayesProcessClassifier
+    from textbayes.models.online.process import SparseGPClassifier
 
 _PUBLIC = {
     "Bank": "textbayes.models.online.base",
-    "BatchPrior": "textbayes.models.online.batch",
     "BayesOnlineClassifier": "textbayes.models.online.classifier",
-    "BayesProcessClassifier": "textbayes.models.online.process",
     "DeferredPosterior": "textbayes.models.online.full",
     "DiagonalPosterior": "textbayes.models.online.diagonal",
     "FullPosterior": "textbayes.models.online.full",
     "GaussianProcess": "textbayes.models.online.gp",
-    "LearnInfo": "textbayes.models.online.base",
-    "LinearPredictor": "textbayes.models.online.base",
     "LowRankPosterior": "textbayes.models.online.low_rank",
     "OnlineLikelihood": "textbayes.models.online.likelihood",
     "OnlinePosterior": "textbayes.models.online.base",
@@ -46,7 +40,7 @@ _PUBLIC = {
     "PAPER_PROBIT": "textbayes.models.online.likelihood",
     "Polynomial": "textbayes.models.online.gp",
     "RBF": "textbayes.models.online.gp",
-    "as_prior": "textbayes.models.online.batch",
+    "SparseGPClassifier": "textbayes.models.online.process",
     "diagonal_from_batch": "textbayes.models.online.batch",
     "expected_information_gain": "textbayes.models.online.information",
     "full_from_batch": "textbayes.models.online.batch",
@@ -61,20 +55,16 @@ __all__ = [
     "PAPER_PROBIT",
     "RBF",
     "Bank",
-    "BatchPrior",
     "BayesOnlineClassifier",
-    "BayesProcessClassifier",
     "DeferredPosterior",
     "DiagonalPosterior",
     "FullPosterior",
     "GaussianProcess",
-    "LearnInfo",
-    "LinearPredictor",
     "LowRankPosterior",
     "OnlineLikelihood",
     "OnlinePosterior",
     "Polynomial",
-    "as_prior",
+    "SparseGPClassifier",
     "diagonal_from_batch",
     "expected_information_gain",
     "full_from_batch",

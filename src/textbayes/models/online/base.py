@@ -20,7 +20,7 @@ from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 rows_kernels = LazyModule("textbayes.kernels.online.rows")
 
 
-class Rows(NamedTuple):
+class WordRows(NamedTuple):
     """CSR arrays for the kernels: columns counted from 1, since position 0 is the bias of every document."""
 
     indptr: IntArray
@@ -31,10 +31,10 @@ class Rows(NamedTuple):
     def n_docs(self) -> int:
         return len(self.indptr) - 1
 
-    def one(self, i: int) -> Rows:
+    def one(self, i: int) -> WordRows:
         """One document as rows of its own."""
         words, values = self.document(i)
-        return Rows(np.array([0, len(words)]), words, values)
+        return WordRows(np.array([0, len(words)]), words, values)
 
     def document(self, i: int) -> tuple[Any, FloatArray]:
         """Positions and values of one document."""
@@ -92,23 +92,23 @@ class OnlinePosterior(ABC):
     def predict(self, X: Any) -> LinearPredictor:
         """The linear predictor of each document: what ``OnlineLikelihood.predictive`` turns into probabilities."""
 
-    def drift(self, retention: float) -> Self:
-        """Let the weights drift towards the prior: w − prior mean shrinks by ``retention`` and gains variance.
+    def drift(self, forgetting_factor: float) -> Self:
+        """Let the weights drift towards the prior: w − prior mean shrinks by ``forgetting_factor`` and gains variance.
 
         The prior itself stays as it is, so a word that is never met again is forgotten in the end, not more.
         """
-        check_retention(retention)
+        check_forgetting_factor(forgetting_factor)
         state = self.copy()
-        state._drift_in_place(retention)
+        state._drift_in_place(forgetting_factor)
         return state
 
     @abstractmethod
     def _rows(self, X: Any) -> Any:
-        """The documents as the methods below take them: ``Rows``, or something else that has ``n_docs``."""
+        """The documents as the methods below take them: ``WordRows``, or something else that has ``n_docs``."""
 
     @abstractmethod
     def _learn_compiled(
-        self, rows: Any, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self, rows: Any, y: FloatArray, closed: ClosedForm, forgetting_factor: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
         """One pass in place, ``y`` and ``log_prob`` (n_docs, n_labels)."""
 
@@ -126,7 +126,7 @@ class OnlinePosterior(ABC):
         y: Any,
         likelihood: OnlineLikelihood,
         passes: int = 1,
-        retention: float = 1.0,
+        forgetting_factor: float = 1.0,
         in_place: bool = False,
         n_jobs: int = 1,
     ) -> tuple[Self, LearnInfo]:
@@ -140,7 +140,7 @@ class OnlinePosterior(ABC):
         passes : int
             As in the paper a later pass learns the documents as if they were new: the posterior narrows each time.
             ``propagate`` learns each document once however often it is visited.
-        retention : float in (0, 1]
+        forgetting_factor : float in (0, 1]
             Factor by which w − prior mean shrinks before each document (see ``drift``); 1 forgets nothing.
         in_place : bool
             Change this posterior instead of a copy, for streams of single documents.
@@ -149,7 +149,7 @@ class OnlinePosterior(ABC):
         """
         if passes < 1:
             raise InputError(f"passes={passes} is given; pass 1 or more")
-        check_retention(retention)
+        check_forgetting_factor(forgetting_factor)
         rows = self._rows(X)
         outcomes = check_outcomes(y, rows.n_docs, self.n_labels)
         state = self if in_place else self.copy()
@@ -157,20 +157,20 @@ class OnlinePosterior(ABC):
         closed = likelihood.closed_form
         for number in range(passes):
             if closed is None:
-                state._learn_general(rows, outcomes, likelihood, retention, log_prob)
+                state._learn_general(rows, outcomes, likelihood, forgetting_factor, log_prob)
             else:
-                state._learn_compiled(rows, outcomes, closed, retention, log_prob, n_jobs)
+                state._learn_compiled(rows, outcomes, closed, forgetting_factor, log_prob, n_jobs)
             evidence[number] = log_prob.sum(axis=0)
-        state._settle(rows)
+        state._finalise(rows)
         return state, LearnInfo(evidence, log_prob)
 
     def _learn_general(
-        self, rows: Any, y: FloatArray, likelihood: OnlineLikelihood, retention: float, log_prob: FloatArray
+        self, rows: Any, y: FloatArray, likelihood: OnlineLikelihood, forgetting_factor: float, log_prob: FloatArray
     ) -> None:
         """One pass in place for any link: each document asks the link for its moments, for all labels at once."""
         for i in range(rows.n_docs):
-            if retention < 1.0:
-                self._drift_in_place(retention)
+            if forgetting_factor < 1.0:
+                self._drift_in_place(forgetting_factor)
             mean, var, memo = self._predict_one(rows, i)
             judged = y[i] != 0.0
             log_z, d1, d2 = likelihood.moments(mean, var, np.where(judged, y[i], 1.0))
@@ -178,9 +178,9 @@ class OnlinePosterior(ABC):
             self._update_one(rows, i, memo, np.where(judged, d1, 0.0), np.where(judged, d2, 0.0))
 
     @abstractmethod
-    def _drift_in_place(self, retention: float) -> None: ...
+    def _drift_in_place(self, forgetting_factor: float) -> None: ...
 
-    def _settle(self, rows: Any) -> None:  # noqa: B027
+    def _finalise(self, rows: Any) -> None:  # noqa: B027
         """Called when all passes are done."""
 
 
@@ -215,9 +215,12 @@ def check_outcomes(y: Any, n_docs: int, n_labels: int) -> FloatArray:
     return outcomes
 
 
-def check_retention(retention: float) -> None:
-    if not 0.0 < retention <= 1.0:
-        raise InputError(f"retention={retention!r} is not usable; pass a number above 0 and at most 1, which keeps all")
+def check_forgetting_factor(factor: float) -> None:
+    """Refuse a factor that is not above 0 and at most 1."""
+    if not 0.0 < factor <= 1.0:
+        raise InputError(
+            f"forgetting_factor={factor!r} is not usable; pass a number above 0 and at most 1, which forgets nothing"
+        )
 
 
 P = TypeVar("P", bound=OnlinePosterior)
@@ -277,7 +280,7 @@ class Bank(Generic[P]):
         y: Any,
         likelihood: OnlineLikelihood,
         passes: int = 1,
-        retention: float = 1.0,
+        forgetting_factor: float = 1.0,
         in_place: bool = False,
     ) -> tuple[Self, LearnInfo]:
         """Learn the documents for every label; y (n_docs, n_labels) of −1, +1 and 0 for no judgement."""
@@ -286,7 +289,7 @@ class Bank(Generic[P]):
 
         def learn(label: int) -> tuple[P, LearnInfo]:
             column = np.ascontiguousarray(outcomes[:, label])
-            return self.posteriors[label].learn(rows, column, likelihood, passes, retention, in_place)
+            return self.posteriors[label].learn(rows, column, likelihood, passes, forgetting_factor, in_place)
 
         learnt, infos = zip(*self._each(learn), strict=True)
         info = LearnInfo(*(np.concatenate(columns, axis=1) for columns in zip(*infos, strict=True)))
@@ -342,16 +345,16 @@ def diagonal_prior(n_words: int, mean: Any, variance: Any, bias_variance: float)
     return means, variances
 
 
-def restricted(X: Any, words: IntArray) -> Rows:
+def restricted(X: Any, words: IntArray) -> WordRows:
     """The documents as far as they have these words, the first of which gets position 1."""
-    if isinstance(X, Rows):
+    if isinstance(X, WordRows):
         return X
     rows = canonical_rows(X)
     if len(words) and words.max() >= rows.shape[1]:
         raise InputError(f"X has {rows.shape[1]} columns, but the posterior uses column {words.max()}")
     position = np.full(rows.shape[1], -1, dtype=np.int32)
     position[words] = np.arange(1, len(words) + 1)
-    return Rows(*rows_kernels.restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
+    return WordRows(*rows_kernels.restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
 
 
 class WordsPosterior(OnlinePosterior):
@@ -368,25 +371,31 @@ class WordsPosterior(OnlinePosterior):
         return LinearPredictor(mean[:, None], var[:, None])
 
     @abstractmethod
-    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def _predict_rows(self, rows: WordRows) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the predictor, each (n_docs,)."""
 
     @abstractmethod
-    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+    def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         """One pass in place without drift, ``y`` and ``log_prob`` (n_docs,)."""
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Any) -> WordRows:
         return restricted(X, self.words)
 
     def _learn_compiled(
-        self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self,
+        rows: WordRows,
+        y: FloatArray,
+        closed: ClosedForm,
+        forgetting_factor: float,
+        log_prob: FloatArray,
+        n_jobs: int,
     ) -> None:
         log_z = np.empty(rows.n_docs)
         steps = [(rows, y[:, 0], log_z)]
-        if retention < 1.0:  # all weights change before each document: no update can be put off
+        if forgetting_factor < 1.0:  # all weights change before each document: no update can be put off
             steps = [(rows.one(i), y[i], log_z[i : i + 1]) for i in range(rows.n_docs)]
         for part, outcomes, out in steps:
-            if retention < 1.0:
-                self._drift_in_place(retention)
+            if forgetting_factor < 1.0:
+                self._drift_in_place(forgetting_factor)
             self._learn_rows(part, outcomes, closed, out)
         log_prob[:, 0] = log_z

@@ -12,30 +12,13 @@ from sklearn.frozen import FrozenEstimator
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.online.base import Bank, check_words
 from textbayes.models.online.diagonal import DiagonalPosterior
 from textbayes.models.online.full import FullPosterior
 from textbayes.models.online.likelihood import OnlineLikelihood, make_likelihood
 from textbayes.models.online.low_rank import LowRankPosterior
-
-
-class BatchPrior(NamedTuple):
-    """Gaussian priors for ``BayesLinearClassifier(prior="gaussian", **prior.settings()).fit(…, words=prior.words)``.
-
-    Arrays (n_labels, n_features), and (n_labels,) for the intercept.
-    """
-
-    mean: FloatArray
-    scale: FloatArray
-    words: BoolArray
-    intercept_mean: FloatArray
-    intercept_scale: FloatArray
-
-    def settings(self) -> dict[str, FloatArray]:
-        """The hyperparameters by the names that ``BayesLinearClassifier`` has for them."""
-        return {name: value for name, value in self._asdict().items() if name != "words"}
 
 
 def diagonal_from_batch(
@@ -92,7 +75,7 @@ def low_rank_from_batch(
     """The same with the ``rank`` most telling directions of the precision; the others go into its diagonal.
 
     With the precision scaled to a unit diagonal, P = c I + Σ (λ − c) v v' where c is its least eigenvalue, the largest
-    terms are kept as they are and of the others the diagonal, so that the precision of each single weight given the
+    terms stay as they are and of the others the diagonal, so that the precision of each single weight given the
     others stays what it was.
 
     Parameters
@@ -112,38 +95,11 @@ def low_rank_from_batch(
     precision = linalg.inv(cov)
     unit = np.sqrt(np.diag(precision))
     values, vectors = linalg.eigh(precision / unit / unit[:, None])
-    kept = vectors[:, -rank:] * np.sqrt(values[-rank:] - values[0])
+    leading = vectors[:, -rank:] * np.sqrt(values[-rank:] - values[0])
     posterior.settled, posterior.prior_mean = mean.copy(), mean  # the intercept's too, which ``start`` puts at 0
-    posterior.diagonal[positions] = (1.0 - np.square(kept).sum(axis=1)) * unit**2
-    posterior.factor[positions, : kept.shape[1]] = kept * unit[:, None]
-    return posterior.with_columns(kept.shape[1])
-
-
-def as_prior(
-    posterior: DiagonalPosterior | FullPosterior | LowRankPosterior | Bank[Any],
-    n_features: int,
-    noise: float = 1.0,
-) -> BatchPrior:
-    """What has been learnt online, as the independent Gaussian prior of a batch fit.
-
-    Words that a label does not know, or that have variance 0, are left out of its fit by ``words``.
-    """
-    if isinstance(posterior, DiagonalPosterior):
-        if posterior.n_weights != 1 + n_features:
-            raise InputError(f"n_features={n_features} is given; the posterior knows {posterior.n_weights - 1} words")
-        mean, var = posterior.mean.T, posterior.var.T
-    else:
-        singles = list(posterior) if isinstance(posterior, Bank) else [posterior]
-        mean, var = np.zeros((2, len(singles), 1 + n_features))
-        for label, one in enumerate(singles):
-            if len(one.words) and one.words.max() >= n_features:
-                raise InputError(f"n_features={n_features} is given; the posterior uses column {one.words.max()}")
-            at = np.concatenate([[0], 1 + one.words])
-            mean[label, at], var[label, at] = one.mean, np.diag(one.cov)
-    known = var > 0.0
-    scale = np.where(known, np.sqrt(np.where(known, var, 1.0)) / noise, 1.0)
-    mean = mean / noise
-    return BatchPrior(mean[:, 1:], scale[:, 1:], known[:, 1:], mean[:, 0], scale[:, 0])
+    posterior.diagonal[positions] = (1.0 - np.square(leading).sum(axis=1)) * unit**2
+    posterior.factor[positions, : leading.shape[1]] = leading * unit[:, None]
+    return posterior.with_columns(leading.shape[1])
 
 
 def _check_moments(mean: FloatArray, var: FloatArray) -> None:

@@ -16,11 +16,11 @@ from textbayes.core.codec import Fields, Hyper, Null
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
-from textbayes.core.threads import n_threads
+from textbayes.core.machine import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, check_choice, check_same_length, writable
+from textbayes.core.validation import as_numbers, check_choice, check_same_length, check_whole, writable
 from textbayes.models import model_types
-from textbayes.models.online.base import Bank, LinearPredictor, check_retention
+from textbayes.models.online.base import Bank, LinearPredictor, check_forgetting_factor
 from textbayes.models.online.batch import Start, check_memory, fitted_start
 from textbayes.models.online.diagonal import DiagonalPosterior
 from textbayes.models.online.full import FullPosterior
@@ -120,7 +120,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         Directions of ``"low_rank"``.
     passes : int
         How often ``fit`` learns the documents. A later pass learns them as if they were new, as in the paper.
-    retention : float in (0, 1]
+    forgetting_factor : float in (0, 1]
         Factor by which weights shrink towards the prior before each document, for labels that drift; 1 forgets nothing.
     n_jobs : int or None
         Threads over labels; None is 1, −1 all cores. The result does not depend on it.
@@ -167,7 +167,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         covariance: str = "diagonal",
         rank: int = 16,
         passes: int = 1,
-        retention: float = 1.0,
+        forgetting_factor: float = 1.0,
         n_jobs: int | None = None,
         start: Any = None,
         noise: float = 1.0,
@@ -179,7 +179,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         self.covariance = covariance
         self.rank = rank
         self.passes = passes
-        self.retention = retention
+        self.forgetting_factor = forgetting_factor
         self.n_jobs = n_jobs
         self.start = start
         self.noise = noise
@@ -208,7 +208,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         """Learn more documents, once each; one is enough.
 
         The first call names all ``classes`` that there will be, unless ``fit``, ``start`` or an indicator matrix has
-        told them. They name the columns of an indicator matrix in their order.
+        named them. They name the columns of an indicator matrix in their order.
         """
         if classes is None and sample_weight is None and self._learn_single(X, y):
             return self
@@ -248,7 +248,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         if outcomes is None or closed is None:
             return False
         log_prob = np.zeros(outcomes.shape)
-        posterior._learn_compiled(posterior._rows(X), outcomes, closed, self.retention, log_prob, n_jobs=1)
+        posterior._learn_compiled(posterior._rows(X), outcomes, closed, self.forgetting_factor, log_prob, n_jobs=1)
         self.log_evidence_ = self.log_evidence_ + log_prob[0]
         return True
 
@@ -258,17 +258,17 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         log_odds = log_prob - log_other
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
-    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, posterior_predictive: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
 
         Parameters
         ----------
         X : array or sparse matrix (n_docs, n_features)
-        average : bool
+        posterior_predictive : bool
             Over the posterior, ∫ p(y | x, w) N(w) dw; False gives those of the posterior mean.
         """
         mean, var = self.linear_predictor(X)
-        log_prob = self.likelihood.log_probability(mean, var if average else None)
+        log_prob = self.likelihood.log_probability(mean, var if posterior_predictive else None)
         if self.label_space_.kind == "multiclass":  # as BayesLinearClassifier: each class's own, divided by their sum
             return normalise_classes(log_prob)
         return self.label_space_.both_columns(np.exp(log_prob))
@@ -336,8 +336,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         )
 
     def _rank(self) -> int:
-        if not isinstance(self.rank, numbers.Integral) or self.rank < 1:
-            raise InputError(f"rank={self.rank!r} is not usable; pass a whole number from 1 on")
+        check_whole("rank", self.rank)
         return int(self.rank)
 
     def _learn(
@@ -361,12 +360,12 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         in_place = fresh or few
         if isinstance(self.posterior_, Bank):
             bank = Bank(self.posterior_.posteriors, n_threads(self.n_jobs))
-            self.posterior_, info = bank.learn(X, outcomes, likelihood, passes, self.retention, in_place)
+            self.posterior_, info = bank.learn(X, outcomes, likelihood, passes, self.forgetting_factor, in_place)
         else:
             # Threads copy the vocabulary to share it out, which a few documents do not repay.
             jobs = 1 if few else n_threads(self.n_jobs)
             learn = self.posterior_.learn
-            self.posterior_, info = learn(X, outcomes, likelihood, passes, self.retention, in_place, jobs)
+            self.posterior_, info = learn(X, outcomes, likelihood, passes, self.forgetting_factor, in_place, jobs)
         self.log_evidence_ = self.log_evidence_ + info.log_evidence[0]
         return self
 
@@ -385,9 +384,8 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         return self.likelihood
 
     def _check_learning(self) -> None:
-        if not isinstance(self.passes, numbers.Integral) or self.passes < 1:
-            raise InputError(f"passes={self.passes!r} is not usable; pass a whole number from 1 on")
-        check_retention(self.retention)
+        check_whole("passes", self.passes)
+        check_forgetting_factor(self.forgetting_factor)
         n_threads(self.n_jobs)
 
     @property

@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_finite
-from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
+from textbayes.models.online.base import LinearPredictor, OnlinePosterior, WordRows, canonical_rows
 from textbayes.models.online.likelihood import ClosedForm
 
 diagonal_kernels = LazyModule("textbayes.kernels.online.diagonal")
@@ -29,7 +29,7 @@ class DiagonalPosterior(OnlinePosterior):
     """w_jk ~ N(mean_jk, var_jk), independent, for words j and labels k; row 0 is the bias.
 
     One reading of a document serves all labels: O(non-zeros · labels) to learn or to predict it. A word with variance 0
-    is never learnt: that is how a label is kept to its own words.
+    is never learnt: that is how a label is restricted to its own words.
 
     Attributes
     ----------
@@ -96,8 +96,8 @@ class DiagonalPosterior(OnlinePosterior):
         fields = self.mean, self.var, self.prior_mean, self.prior_var
         return type(self)(*(np.concatenate(pair) for pair in zip(fields, more, strict=True)))
 
-    def _rows(self, X: Any) -> Rows:
-        if isinstance(X, Rows):
+    def _rows(self, X: Any) -> WordRows:
+        if isinstance(X, WordRows):
             return X
         rows, known = canonical_rows(X, finite=False), len(self.mean) - 1
         if rows.shape[1] != known:
@@ -108,12 +108,18 @@ class DiagonalPosterior(OnlinePosterior):
         indptr, positions, finite = rows_kernels.after_bias(rows.indptr, rows.indices, rows.data)
         if not finite:
             check_finite(rows, "X")
-        return Rows(indptr, positions, rows.data)
+        return WordRows(indptr, positions, rows.data)
 
     def _learn_compiled(
-        self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self,
+        rows: WordRows,
+        y: FloatArray,
+        closed: ClosedForm,
+        forgetting_factor: float,
+        log_prob: FloatArray,
+        n_jobs: int,
     ) -> None:
-        settings = *closed, np.log(retention)
+        settings = *closed, np.log(forgetting_factor)
         if min(n_jobs, self.n_labels) == 1:  # nothing is copied, so that a single document costs its words only
             diagonal_kernels.learn_diagonal(
                 *rows, y, self.mean, self.var, *settings, self.prior_mean, self.prior_var, log_prob
@@ -131,15 +137,15 @@ class DiagonalPosterior(OnlinePosterior):
         with ThreadPoolExecutor(max_workers=n_jobs) as pool:
             list(pool.map(learn, map(slice, bounds[:-1], bounds[1:])))
 
-    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: WordRows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         mean, var = np.empty(self.n_labels), np.empty(self.n_labels)
         diagonal_kernels.look_diagonal(*rows.document(i), self.mean, self.var, mean, var)
         return mean, var, None
 
-    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         diagonal_kernels.take_diagonal(*rows.document(i), self.mean, self.var, d1, d2)
 
-    def _drift_in_place(self, retention: float) -> None:
-        kept = retention**2
-        self.mean[:] = self.prior_mean + retention * (self.mean - self.prior_mean)
-        self.var[:] = self.prior_var + kept * (self.var - self.prior_var)
+    def _drift_in_place(self, forgetting_factor: float) -> None:
+        share = forgetting_factor**2
+        self.mean[:] = self.prior_mean + forgetting_factor * (self.mean - self.prior_mean)
+        self.var[:] = self.prior_var + share * (self.var - self.prior_var)

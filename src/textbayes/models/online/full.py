@@ -16,7 +16,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.models.online.base import (
-    Rows,
+    WordRows,
     WordsPosterior,
     check_outcomes,
     check_words,
@@ -98,7 +98,7 @@ class FullPosterior(WordsPosterior):
     def copy(self) -> Self:
         return type(self)(self.words, self.mean.copy(), self.cov.copy(), self.prior_mean, self.prior_var)
 
-    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def _predict_rows(self, rows: WordRows) -> tuple[FloatArray, FloatArray]:
         mean, var = full_kernels.predict_deferred(*rows, self.mean, self.cov, *NOTHING_WAITS)
         return mean, var
 
@@ -118,49 +118,49 @@ class FullPosterior(WordsPosterior):
             np.concatenate([self.prior_var, zeros + variance]),
         )
 
-    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+    def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         full_kernels.learn_full(*rows, y, self.mean, self.cov, *closed, NO_SITES, log_prob)
 
-    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: WordRows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         mean, var, direction = full_kernels.look_full(*rows.document(i), self.mean, self.cov)
         return np.array([mean]), np.array([var]), direction
 
-    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         full_kernels.take_full(self.mean, self.cov, memo, d1[0], d2[0])
 
-    def _drift_in_place(self, retention: float) -> None:
-        kept = retention**2
-        self.mean[:] = self.prior_mean + retention * (self.mean - self.prior_mean)
-        self.cov *= kept
-        self.cov.ravel()[:: len(self.mean) + 1] += (1.0 - kept) * self.prior_var
+    def _drift_in_place(self, forgetting_factor: float) -> None:
+        share = forgetting_factor**2
+        self.mean[:] = self.prior_mean + forgetting_factor * (self.mean - self.prior_mean)
+        self.cov *= share
+        self.cov.ravel()[:: len(self.mean) + 1] += (1.0 - share) * self.prior_var
 
 
 MOST = 32  # directions that wait; a multiple of 4. More cost more in every prediction than they save in learning
 
 
-class Waiting:
-    """Room for directions and factors. Posteriors share it: each knows how many are its own, and adds after those."""
+class DeferredUpdates:
+    """Allocated directions and factors, shared by posteriors: each knows how many are its own, and adds after those."""
 
     def __init__(self, width: int) -> None:
         self.directions, self.removed = np.zeros((MOST, width)), np.zeros(MOST)
         self.n = 0
 
-    def followed_by(self, n: int, direction: FloatArray, removed: float) -> Waiting:
+    def followed_by(self, n: int, direction: FloatArray, removed: float) -> DeferredUpdates:
         """The first ``n`` and one more: here, unless another posterior has put something there."""
-        room = self
+        updates = self
         if n < self.n:
-            room = Waiting(self.directions.shape[1])
-            room.directions[:n], room.removed[:n] = self.directions[:n], self.removed[:n]
-        room.directions[n, : len(direction)], room.removed[n] = direction, removed
-        room.n = n + 1
-        return room
+            updates = DeferredUpdates(self.directions.shape[1])
+            updates.directions[:n], updates.removed[:n] = self.directions[:n], self.removed[:n]
+        updates.directions[n, : len(direction)], updates.removed[n] = direction, removed
+        updates.n = n + 1
+        return updates
 
 
 @dataclass(eq=False)
 class DeferredPosterior(WordsPosterior):
     """What :class:`FullPosterior` is, up to rounding; learning one document costs no pass over the covariance.
 
-    The covariance is ``base`` less the latest updates, at most 32, which are kept as directions and factors. ``base``
+    The covariance is ``base`` less the latest updates, at most 32, stored as directions and factors. ``base``
     is never changed, so copies share it: bringing it up to date makes another. It has room for words to come, where it
     is their prior, so that a word joins at no cost.
 
@@ -169,7 +169,7 @@ class DeferredPosterior(WordsPosterior):
     words, mean
         As in :class:`FullPosterior`; the prior is N(0, variance) for every weight.
     base : array (n, n), n ≥ 1 + n_words
-    waiting : Waiting
+    waiting : DeferredUpdates
     n_waiting : int
         The covariance is base − Σ_k removed_k · directions_k directions_k' over the first so many of ``waiting``.
     """
@@ -177,7 +177,7 @@ class DeferredPosterior(WordsPosterior):
     words: IntArray
     mean: FloatArray
     base: FloatArray
-    waiting: Waiting
+    waiting: DeferredUpdates
     n_waiting: int
     variance: float
 
@@ -200,7 +200,7 @@ class DeferredPosterior(WordsPosterior):
         n, size = directions.shape
         if base.shape != (size, size) or mean.shape != (size,) or removed.shape != (n,) or n >= MOST:
             raise ValueError("mean, covariance and directions of a posterior do not fit together")
-        made = cls(words, mean, base, Waiting(size), 0, variance)
+        made = cls(words, mean, base, DeferredUpdates(size), 0, variance)
         for direction, factor in zip(directions, removed.tolist(), strict=True):
             made.waiting, made.n_waiting = (
                 made.waiting.followed_by(made.n_waiting, direction, factor),
@@ -229,7 +229,7 @@ class DeferredPosterior(WordsPosterior):
     def copy(self) -> Self:
         return type(self)(self.words, self.mean.copy(), self.base, self.waiting, self.n_waiting, self.variance)
 
-    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def _predict_rows(self, rows: WordRows) -> tuple[FloatArray, FloatArray]:
         mean, var = full_kernels.predict_deferred(*rows, *self._state())
         return mean, var
 
@@ -241,10 +241,10 @@ class DeferredPosterior(WordsPosterior):
         mean = np.concatenate([self.mean, np.zeros(len(added))])
         base, waiting = self.base, self.waiting
         if len(mean) > len(base):
-            room = len(mean) + len(mean) // 16 + 32
-            base, waiting = np.zeros((room, room)), Waiting(room)
+            allocated = len(mean) + len(mean) // 16 + 32
+            base, waiting = np.zeros((allocated, allocated)), DeferredUpdates(allocated)
             base[: len(self.base), : len(self.base)] = self.base
-            base[range(len(self.base), room), range(len(self.base), room)] = variance
+            base[range(len(self.base), allocated), range(len(self.base), allocated)] = variance
             waiting.directions[: self.n_waiting, : len(self.mean)] = self.directions
             waiting.removed[: self.n_waiting], waiting.n = self.removed, self.n_waiting
         words = np.concatenate([self.words, added])
@@ -253,18 +253,18 @@ class DeferredPosterior(WordsPosterior):
     def _state(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, int]:
         return self.mean, self.base, self.waiting.directions, self.waiting.removed, self.n_waiting
 
-    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+    def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         log_prob[:] = 0.0
         for i in np.flatnonzero(y).tolist():
             mean, var, direction = self._predict_one(rows, i)
             log_prob[i], first, second = outcome_kernels.outcome(mean[0], var[0], y[i], *closed)
             self._update_one(rows, i, direction, np.array([first]), np.array([second]))
 
-    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: WordRows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         mean, var, direction = full_kernels.look_deferred(*rows.document(i), *self._state())
         return np.array([mean]), np.array([var]), direction
 
-    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         if not memo.any():
             return
         self.mean += d1[0] * memo
@@ -283,13 +283,13 @@ class DeferredPosterior(WordsPosterior):
         return base
 
     def _use(self, base: FloatArray) -> None:
-        self.base, self.waiting, self.n_waiting = base, Waiting(len(base)), 0
+        self.base, self.waiting, self.n_waiting = base, DeferredUpdates(len(base)), 0
 
-    def _drift_in_place(self, retention: float) -> None:
-        kept, base, size = retention**2, self._up_to_date(), len(self.mean)
-        self.mean *= retention
-        base[:size, :size] *= kept
-        base.ravel()[: size * (len(base) + 1) : len(base) + 1] += (1.0 - kept) * self.variance
+    def _drift_in_place(self, forgetting_factor: float) -> None:
+        share, base, size = forgetting_factor**2, self._up_to_date(), len(self.mean)
+        self.mean *= forgetting_factor
+        base[:size, :size] *= share
+        base.ravel()[: size * (len(base) + 1) : len(base) + 1] += (1.0 - share) * self.variance
         self._use(base)
 
 

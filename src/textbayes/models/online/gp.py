@@ -13,10 +13,11 @@ from textbayes.core.codec import Array, Csr, Fields, Number, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.validation import check_whole
 from textbayes.models.online.base import (
     LinearPredictor,
     OnlinePosterior,
-    Rows,
+    WordRows,
     canonical_rows,
     check_words,
     new_words,
@@ -43,8 +44,7 @@ class Polynomial:
     degree: int = 1
 
     def __post_init__(self) -> None:
-        if self.degree < 1 or self.degree != int(self.degree):
-            raise InputError(f"degree={self.degree!r} is not usable; pass a whole number from 1 on")
+        check_whole("degree", self.degree)
 
     def __call__(self, A: Any, B: Any) -> FloatArray:
         products = dot_products(A, B) + 1.0
@@ -240,7 +240,7 @@ class GaussianProcess(OnlinePosterior):
         return np.concatenate([[self.mean.sum()], weights])
 
     def observe(self, words: IntArray, means: FloatArray, sds: FloatArray) -> Self:
-        """The process told of single words what f is at a document of each alone, N(mean, sd²): knowledge.
+        """The process after observing f at documents of one word each, N(mean, sd²): prior knowledge of words.
 
         A Gaussian observation of f moves the process as a document does, with d ln Z = (m − f)/(s² + var f). They take
         half of the basis at most, those that say most.
@@ -259,7 +259,7 @@ class GaussianProcess(OnlinePosterior):
             mean, var, memo = process._predict_one(rows, i)
             spread = var + sds[at] ** 2
             process._update_one(rows, i, memo, (means[at] - mean) / spread, -1.0 / spread)
-        process._settle(rows)
+        process._finalise(rows)
         return process
 
     def grow(self, words: Any) -> Self:
@@ -271,8 +271,8 @@ class GaussianProcess(OnlinePosterior):
         return replace(self.copy(), words=np.concatenate([self.words, added]), basis=wider)
 
     def _documents(self, X: Any) -> Any:
-        """The documents as far as they have the words of the process; ``Rows`` have them already, counted from 1."""
-        if isinstance(X, Rows):
+        """The documents as far as they have the words of the process; ``WordRows`` have just these, counted from 1."""
+        if isinstance(X, WordRows):
             begin, end = X.indptr[0], X.indptr[-1]
             parts = X.data[begin:end], X.indices[begin:end] - 1, X.indptr - begin
             return sparse.csr_matrix(parts, shape=(X.n_docs, len(self.words)))
@@ -306,12 +306,12 @@ class GaussianProcess(OnlinePosterior):
         return np.asarray(own, dtype=np.float64) + self.jitter
 
     def _learn_compiled(
-        self, rows: Pool, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+        self, rows: Pool, y: FloatArray, closed: ClosedForm, forgetting_factor: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
-        step = CHUNK if retention == 1.0 else 1
+        step = CHUNK if forgetting_factor == 1.0 else 1
         for start in range(0, rows.n_docs, step):
-            if retention < 1.0:
-                self._drift_in_place(retention)
+            if forgetting_factor < 1.0:
+                self._drift_in_place(forgetting_factor)
             numbers = rows.first + np.arange(start, min(start + step, rows.n_docs))
             values = self._kernel_values(rows.documents[numbers], rows.basis(self.n_basis))
             log_z = np.empty(len(numbers))
@@ -341,10 +341,10 @@ class GaussianProcess(OnlinePosterior):
         if slot >= 0:
             rows.numbers[slot] = rows.first + i
 
-    def _settle(self, rows: Pool) -> None:
+    def _finalise(self, rows: Pool) -> None:
         self.basis = rows.basis(self.n_basis)
 
-    def _drift_in_place(self, retention: float) -> None:
+    def _drift_in_place(self, forgetting_factor: float) -> None:
         """Between documents f ← ρ f + an independent draw from √(1 − ρ²) f₀: α ← ρ α, C ← ρ² C."""
-        self.alpha *= retention
-        self.covariance[:] = self.inverse + retention**2 * (self.covariance - self.inverse)
+        self.alpha *= forgetting_factor
+        self.covariance[:] = self.inverse + forgetting_factor**2 * (self.covariance - self.inverse)

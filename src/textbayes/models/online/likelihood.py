@@ -30,7 +30,7 @@ class OnlineLikelihood:
     """p(y | x, w) = link(y | x'w / noise), y ∈ {−1, +1}.
 
     ``noise`` is σ0 of the online paper. A posterior for (noise, prior variance v) is that for (1, v/noise²) with all
-    weights divided by ``noise``; it is kept apart so that the paper's numbers can be written as printed. A probit,
+    weights divided by ``noise``; it is separate so that the paper's numbers can be written as printed. A probit,
     plain or with flipped labels, may have ``noise=0``: the hard threshold.
 
     Parameters

@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.online.base import (
-    Rows,
+    WordRows,
     WordsPosterior,
     check_words,
     diagonal_prior,
@@ -35,7 +35,7 @@ def _allocated(sizes: Sizes) -> int:
 class LowRankPosterior(WordsPosterior):
     """N(mean, C), C⁻¹ = diag(diagonal) + factor factor', over the bias (position 0) and the weights of ``words``.
 
-    Every document adds a column to ``factor``. At 2·rank columns the ``rank`` most telling directions are kept and the
+    Every document adds a column to ``factor``. At 2·rank columns the ``rank`` most informative directions stay and the
     others go into the diagonal, so up to 2·rank documents are learnt exactly as with full covariance, and the precision
     of each single weight is never lost. Learning costs O(non-zeros · rank + rank²) a document and a pass of
     O(words · rank²) every ``rank`` documents.
@@ -95,9 +95,9 @@ class LowRankPosterior(WordsPosterior):
         prior_mean, prior_var = diagonal_prior(len(words), mean, variance, bias_variance)
         if not (prior_var > 0.0).all():
             raise InputError("a low-rank posterior keeps precisions: every variance must be positive")
-        size, room = len(prior_mean), 2 * rank
-        factor, root = np.zeros((size, room)), np.zeros((room, room))
-        rest = np.zeros(size), np.zeros(room), prior_mean, prior_var
+        size, width = len(prior_mean), 2 * rank
+        factor, root = np.zeros((size, width)), np.zeros((width, width))
+        rest = np.zeros(size), np.zeros(width), prior_mean, prior_var
         return cls(words, rank, prior_mean.copy(), 1.0 / prior_var, factor, 0, root, *rest)
 
     def check_state(self) -> None:
@@ -126,7 +126,7 @@ class LowRankPosterior(WordsPosterior):
         fields = {name: value.copy() if name in _OWNED else value for name, value in vars(self).items()}
         return type(self)(**fields)
 
-    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def _predict_rows(self, rows: WordRows) -> tuple[FloatArray, FloatArray]:
         mean, var = low_rank_kernels.predict_low_rank(*rows, *self._arrays())
         return mean, var
 
@@ -147,7 +147,7 @@ class LowRankPosterior(WordsPosterior):
         return type(self)(**{**vars(self.copy()), **fields})
 
     def with_columns(self, n_columns: int) -> Self:
-        """Itself, told that so many columns of ``factor`` have been filled from outside."""
+        """Itself, with so many columns of ``factor`` filled from outside."""
         self.n_columns = n_columns
         self._refresh_root()
         return self
@@ -155,30 +155,30 @@ class LowRankPosterior(WordsPosterior):
     def _arrays(self) -> tuple[Any, Any, Any, int, Any, Any, Any]:
         return self.settled, self.diagonal, self.factor, self.n_columns, self.root, self.pending, self.shift
 
-    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+    def _learn_rows(self, rows: WordRows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         row = 0
         while row < rows.n_docs:
-            self._make_room()
+            self._compress_if_full()
             row, self.n_columns = low_rank_kernels.learn_low_rank(*rows, y, row, *self._arrays(), *closed, log_prob)
 
-    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        self._make_room()
+    def _predict_one(self, rows: WordRows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+        self._compress_if_full()
         solved = np.empty(2 * self.rank)
         mean, var = low_rank_kernels.look_low_rank(*rows.document(i), *self._arrays(), solved)
         return np.array([mean]), np.array([var]), (solved, var)
 
-    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: WordRows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         solved, var = memo
         self.n_columns = low_rank_kernels.take_low_rank(
             *rows.document(i), *self._arrays()[2:], solved, var, d1[0], d2[0]
         )
 
-    def _make_room(self) -> None:
+    def _compress_if_full(self) -> None:
         """When all columns are in use, keep the ``rank`` directions that say most beside the diagonal."""
         n = self.n_columns
         if n < 2 * self.rank:
             return
-        low_rank_kernels.settle_mean(self.settled, self.diagonal, self.factor, n, self.pending, self.shift)
+        low_rank_kernels.fold_mean(self.settled, self.diagonal, self.factor, n, self.pending, self.shift)
         lower = np.tril(self.root)
         vectors = np.linalg.eigh(lower @ lower.T)[1]
         low_rank_kernels.compress(self.diagonal, self.factor, n, np.ascontiguousarray(vectors[:, n - self.rank :]))
@@ -189,14 +189,14 @@ class LowRankPosterior(WordsPosterior):
         n = self.n_columns
         self.root[:n, :n] = np.linalg.cholesky(low_rank_kernels.inner_products(self.diagonal, self.factor, n))
 
-    def _drift_in_place(self, retention: float) -> None:
+    def _drift_in_place(self, forgetting_factor: float) -> None:
         """ρ² C + (1 − ρ²) diag(v₀), which is diagonal minus low rank again, of the same rank (Woodbury)."""
-        n, kept, mean = self.n_columns, retention**2, self.mean
-        self.settled[:] = self.prior_mean + retention * (mean - self.prior_mean)
+        n, share, mean = self.n_columns, forgetting_factor**2, self.mean
+        self.settled[:] = self.prior_mean + forgetting_factor * (mean - self.prior_mean)
         self.pending[:], self.shift[:] = 0.0, 0.0
-        own = kept / self.diagonal + (1.0 - kept) * self.prior_var
+        own = share / self.diagonal + (1.0 - share) * self.prior_var
         # C = D⁻¹ − W W' with W = D⁻¹ V L'⁻¹; the new precision is E⁻¹ + R R' with R = E⁻¹ U (I − U'E⁻¹U)^(−½), U = ρW.
-        outer = retention * linalg.solve_triangular(
+        outer = forgetting_factor * linalg.solve_triangular(
             self.root[:n, :n], (self.factor[:, :n] / self.diagonal[:, None]).T, lower=True
         )
         left = np.linalg.cholesky(np.eye(n) - (outer / own) @ outer.T)

@@ -15,7 +15,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.knowledge.informed_prior import table_prior
+from textbayes.knowledge.informative_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions
@@ -34,7 +34,7 @@ _LINEAR_SCALE = 1.0  # prior standard deviation of a weight, that of the linear 
 
 
 @model_types.register("gp")
-class BayesProcessClassifier(BayesOnlineClassifier):
+class SparseGPClassifier(BayesOnlineClassifier):
     """Classifier p(y = 1 | x) = ψ(f(x)/noise), f a Gaussian process that learns online and keeps few documents.
 
     One process per label. Probabilities are averaged over the posterior of f.
@@ -49,7 +49,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         Documents that a process keeps at most; learning one costs its square.
     tolerance, jitter : float
         As for ``GaussianProcess``.
-    passes, retention, n_jobs, noise
+    passes, forgetting_factor, n_jobs, noise
         As for ``BayesOnlineClassifier``.
 
     Attributes
@@ -64,7 +64,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
     Examples
     --------
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["same", "same", "other", "other"]
-    >>> BayesProcessClassifier(kernel="rbf", passes=3).fit(X, y).predict([[1.0, 0.1]]).tolist()
+    >>> SparseGPClassifier(kernel="rbf", passes=3).fit(X, y).predict([[1.0, 0.1]]).tolist()
     ['other']
     """
 
@@ -76,7 +76,6 @@ class BayesProcessClassifier(BayesOnlineClassifier):
     covariance = "process"
     start = None
     mean = 0.0
-    _word_prior: Observations | None = None
 
     def __init__(
         self,
@@ -86,7 +85,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         tolerance: float = 1e-4,
         jitter: float = 1e-4,
         passes: int = 1,
-        retention: float = 1.0,
+        forgetting_factor: float = 1.0,
         n_jobs: int | None = None,
         noise: float = 0.5,
     ) -> None:
@@ -96,7 +95,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         self.tolerance = tolerance
         self.jitter = jitter
         self.passes = passes
-        self.retention = retention
+        self.forgetting_factor = forgetting_factor
         self.n_jobs = n_jobs
         self.noise = noise
 
@@ -104,13 +103,13 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
     ) -> Self:
         """Fitted copy; parameters as for ``TextModel``."""
-        if self._word_prior is None:
+        if self.prior_knowledge is None:
             return super().fit_features(features, indicator, space, options)
         one, rows = self.unfitted(), self._learning_order(features.n_docs)
         X, labels = features.weights[rows], sparse.csr_matrix(indicator[rows], dtype=np.int64)
         weight = None if options is None or options.weight is None else options.weight[rows]
         one.start_labels(LabelSpace(np.arange(space.n_columns), "multilabel"), features.n_features)
-        for label, (words, means, sds) in enumerate(self._word_prior):
+        for label, (words, means, sds) in enumerate(self.prior_knowledge):
             if len(words):
                 one.observe(label, words, means, sds)
         for _ in range(int(one.passes)):
@@ -130,7 +129,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
             wide = np.broadcast_to(prior.scale, shape)[label, columns]
             found.append((columns, noise * at, noise * wide))
         after = self.unfitted()
-        after._word_prior = found
+        after.prior_knowledge = found
         return after
 
     def description(self) -> str:
@@ -173,7 +172,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
     def word_weights(self) -> WordWeights:
         """Weights of words in the documents of the basis."""
         noise = self.likelihood.noise or 1.0
-        description = "weight of the word in the documents kept" if self.kernel != "linear" else "weight"
+        description = "weight of the word in the basis documents" if self.kernel != "linear" else "weight"
         return WordWeights(self.coef_ / noise, None, description)
 
     def _restored_posterior(self, described: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_words: int) -> Any:

@@ -14,7 +14,8 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.knowledge.informed_prior import table_prior
+from textbayes.core.validation import check_level
+from textbayes.knowledge.informative_prior import table_prior
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.models.base import FitOptions, TextModel, shared_parts
 from textbayes.models.online.base import Bank, LinearPredictor
@@ -34,7 +35,7 @@ class OnlineModel(TextModel):
     saved: ClassVar[dict[str, Field]] = {"covariance": Choice(*COVARIANCES)}  # parameters that a fitted model needs
 
     covariance: str
-    retention: float
+    forgetting_factor: float
     scale: Any
     mean: Any
     classes_: AnyArray
@@ -80,14 +81,9 @@ class OnlineModel(TextModel):
     def _learning_order(self, n_docs: int) -> IntArray:
         """The order in which training texts are learnt: at random, for files are often sorted by label.
 
-        Where earlier documents are forgotten their order means something, and is kept.
+        Where earlier documents are forgotten their order matters and stays.
         """
-        return np.arange(n_docs) if self.retention < 1.0 else np.random.default_rng(0).permutation(n_docs)
-
-    def with_labels(self, space: LabelSpace) -> Self:
-        """The same, fitted to the columns of these labels."""
-        self.label_space_, self.classes_ = space, space.classes
-        return self
+        return np.arange(n_docs) if self.forgetting_factor < 1.0 else np.random.default_rng(0).permutation(n_docs)
 
     def with_prior(self, matched: MatchedPriors, features: Features, weight: FloatArray) -> Self:
         """Copy, not fitted, with the prior that a table gives; parameters as for ``TextModel``."""
@@ -110,10 +106,10 @@ class OnlineModel(TextModel):
         """Always: what is learnt is a posterior."""
         return True
 
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
+    def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Log-odds of every column, averaged over the posterior or at its mean."""
         mean, var = self.linear_predictor(features.weights)
-        return self._log_odds(mean, var if average else None)
+        return self._log_odds(mean, var if posterior_predictive else None)
 
     def _log_odds(self, mean: FloatArray, var: FloatArray | None = None) -> FloatArray:
         log_prob, log_other = self.likelihood.log_probabilities(mean, var)
@@ -137,8 +133,7 @@ class OnlineModel(TextModel):
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
         """Ends of the credible interval of each label's own probability."""
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+        check_level(level)
         mean, var = self.linear_predictor(features.weights)
         reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
         ends = (self._log_odds(mean + side * reach) for side in (-1.0, 1.0))
@@ -174,7 +169,11 @@ class OnlineModel(TextModel):
         """The posterior as a JSON-able description and arrays."""
         described, arrays = bank_state(self.posterior_)
         likelihood = self.likelihood
-        meta = {"link": likelihood.link.spec, "noise": likelihood.noise, "retention": float(self.retention)}
+        meta = {
+            "link": likelihood.link.spec,
+            "noise": likelihood.noise,
+            "forgetting_factor": float(self.forgetting_factor),
+        }
         meta |= {name: getattr(self, name) for name in self.saved}
         return meta | {"log_evidence": self.log_evidence_.tolist(), "posteriors": described}, arrays
 
@@ -186,7 +185,7 @@ class OnlineModel(TextModel):
         fields: dict[str, Field] = {
             "link": LinkField(),
             "noise": Number(),
-            "retention": Number(above=0.0, most=1.0),
+            "forgetting_factor": Number(above=0.0, most=1.0),
             "log_evidence": List(Number(), space.n_columns, space.n_columns),
         }
         own = {name: value for name, value in meta.items() if name != "posteriors"}
@@ -195,7 +194,7 @@ class OnlineModel(TextModel):
             likelihood = OnlineLikelihood(found["link"], float(found["noise"]))
         except InputError as error:
             raise ModelFileError(f"the model's likelihood cannot be used ({error}); was the file altered?") from error
-        parameters: dict[str, Any] = {"link": likelihood, "retention": found["retention"]}
+        parameters: dict[str, Any] = {"link": likelihood, "forgetting_factor": found["forgetting_factor"]}
         made = cls(**parameters, **{name: found[name] for name in cls.saved})
         posterior = made._restored_posterior(meta.get("posteriors"), arrays, space.n_columns, n_features)
         return made.with_posterior(posterior, found["log_evidence"], space, n_features)

@@ -9,7 +9,7 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.inference.gibbs import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.models.linear.refit import RANKINGS, refit_top_words, top_words
+from textbayes.models.linear.words import RANKINGS, refit_top_words, top_words
 from textbayes.posterior import draws as gibbs_draws
 
 RNG = np.random.default_rng(0)

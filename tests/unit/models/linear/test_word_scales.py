@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
-from textbayes.models.linear.word_scales import ratio_scales
+from textbayes.models.linear.words import ratio_scales
 
 X = sparse.csr_matrix(np.array([[2.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 3.0, 1.0], [0.0, 0.0, 1.0]]))
 Y = np.array([[True], [True], [False], [False]])

@@ -25,7 +25,7 @@ def test_what_it_predicts_follows_from_its_weights(plain):
     np.testing.assert_allclose(model.decision_function(X), eta, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(X), softmax(eta, axis=1), atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), NAMES[eta.argmax(axis=1)])
-    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(X, average=False))
+    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(X, posterior_predictive=False))
 
 
 @pytest.mark.parametrize(("prior", "inference"), [("laplace", "coordinate"), ("gaussian", "newton")])
@@ -104,7 +104,7 @@ def test_errors_of_many_weights_are_those_given_the_other_classes(plain, monkeyp
     X, y = plain.make_data(n_docs=200)
     model = BayesMultinomialClassifier("gaussian", 0.5, intervals=True, fit_intercept=False, **TIGHT)
     joint = model.fit(X, y).standard_errors_
-    monkeypatch.setattr("textbayes.models.multinomial.uncertainty.LARGEST", 1)
+    monkeypatch.setattr("textbayes.models.multinomial.mode.LARGEST", 1)
     given_others = model.fit(X, y).standard_errors_
     proba = model.predict_proba(X)
     for c in range(4):
@@ -153,6 +153,6 @@ def test_a_class_without_weight_needs_an_intercept_with_a_prior(plain):
 
 def test_a_fit_that_stops_early_says_so(plain):
     X, y = plain.make_data()
-    with pytest.warns(ConvergenceWarning, match="the fit stopped at a relative violation of"):
+    with pytest.warns(ConvergenceWarning, match="1 of 1 fits stopped at a relative violation of"):
         model = BayesMultinomialClassifier(scale=10.0, tol=1e-9, max_iter=1).fit(X, y)
     assert not model.fit_info_.converged[0]

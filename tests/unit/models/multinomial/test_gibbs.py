@@ -90,7 +90,7 @@ def test_draws_have_the_moments_and_probabilities_of_the_posterior(prior, scale,
         within_error(drawn[..., 1], proba[i, 1])
         np.testing.assert_allclose(model.predict_proba(NEW)[i], drawn.mean(axis=(0, 1)), rtol=1e-5)
     at_mean = PROBABILITY[link](NEW @ model.coef_.T)
-    np.testing.assert_allclose(model.predict_proba(NEW, average=False), at_mean, rtol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(NEW, posterior_predictive=False), at_mean, rtol=1e-6)
     np.testing.assert_allclose(model.standard_errors_[0, 0], weights.std(), rtol=1e-4)
 
 
@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_draws_whatever_the_threads(plain):
     assert fits[0].fit_info_.converged[0]
 
 
-@pytest.mark.filterwarnings("ignore:the posterior was sampled less well")
+@pytest.mark.filterwarnings("ignore:1 of 1 posteriors were sampled less well")
 def test_an_interrupted_run_resumes_as_if_it_had_not_been(plain):
     data, y = plain.make_data(n_docs=30)
     settings = {

@@ -27,7 +27,7 @@ def documents():
 def by_reference():
     """The printed algorithm for one label, any number of passes, with drift before each document."""
 
-    def learn(X, y, likelihood, passes=1, variance=1.0, bias_variance=1.0, retention=1.0, diagonal=False):
+    def learn(X, y, likelihood, passes=1, variance=1.0, bias_variance=1.0, forgetting_factor=1.0, diagonal=False):
         d = X.shape[1] + 1
         prior_mean, prior_var = np.zeros(d), np.full(d, float(variance))
         prior_var[0] = bias_variance
@@ -36,9 +36,9 @@ def by_reference():
         step = learn_document_diagonal if diagonal else learn_document
         for _ in range(passes):
             for i, x in enumerate(X.toarray()):
-                if retention < 1.0:
+                if forgetting_factor < 1.0:
                     full = np.diag(spread) if diagonal else spread
-                    mean, full = drift(mean, full, prior_mean, prior_var, retention)
+                    mean, full = drift(mean, full, prior_mean, prior_var, forgetting_factor)
                     spread = np.diag(full) if diagonal else full
                 if y[i]:
                     mean, spread, log_prob[i] = step(mean, spread, np.concatenate([[1.0], x]), y[i], likelihood)

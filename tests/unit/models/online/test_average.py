@@ -10,7 +10,7 @@ from textbayes import BayesOnlineClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.models.online import PAPER_FLIP, OnlineLikelihood
-from textbayes.models.online.process import BayesProcessClassifier
+from textbayes.models.online.process import SparseGPClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))
@@ -52,21 +52,21 @@ def test_average_and_plug_in(kind, name):
             ]
             averaged[i, k], plug_in[i, k] = sum(parts), probability(mean)
     np.testing.assert_allclose(model.predict_proba(NEW), shared(model, averaged), rtol=1e-6)
-    np.testing.assert_allclose(model.predict_proba(NEW, average=False), shared(model, plug_in), rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(NEW, posterior_predictive=False), shared(model, plug_in), rtol=1e-9)
     assert np.abs(averaged - plug_in).max() > 0.01
 
 
 def test_a_text_without_words_says_nothing_at_a_hard_threshold():
     model = BayesOnlineClassifier(PAPER_FLIP, intercept_scale=0.0).fit(X, LABELS["binary"])
-    for average in (True, False):
-        np.testing.assert_allclose(model.predict_proba(np.zeros((1, 4)), average=average), 0.5)
+    for averaged in (True, False):
+        np.testing.assert_allclose(model.predict_proba(np.zeros((1, 4)), posterior_predictive=averaged), 0.5)
 
 
 def test_a_process_at_its_mean():
-    model = BayesProcessClassifier(noise=0.5).fit(X, LABELS["binary"])
+    model = SparseGPClassifier(noise=0.5).fit(X, LABELS["binary"])
     mean, _ = model.linear_predictor(NEW)
     expected = stats.norm.cdf(mean[:, 0] / 0.5)
-    np.testing.assert_allclose(model.predict_proba(NEW, average=False)[:, 1], expected, rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(NEW, posterior_predictive=False)[:, 1], expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)

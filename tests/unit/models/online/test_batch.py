@@ -8,15 +8,8 @@ from scipy import sparse
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
-from textbayes.links import make_link
 from textbayes.models.online import (
-    PAPER_PROBIT,
-    Bank,
-    DiagonalPosterior,
-    FullPosterior,
-    LowRankPosterior,
     OnlineLikelihood,
-    as_prior,
     diagonal_from_batch,
     full_from_batch,
     low_rank_from_batch,
@@ -73,46 +66,6 @@ def test_the_start_with_correlations():
     assert (start.cov == start.cov.T).all()
 
 
-def test_an_online_posterior_becomes_the_prior_of_a_batch_fit():
-    X, y = documents()
-    posterior, _ = FullPosterior.start([6, 2, 3]).learn(X, y, PAPER_PROBIT)
-    prior = as_prior(posterior, 8, PAPER_PROBIT.noise)
-    np.testing.assert_allclose(prior.mean[0, [6, 2, 3]], posterior.mean[1:] / 0.5)
-    np.testing.assert_allclose(prior.scale[0, [6, 2, 3]], np.sqrt(np.diag(posterior.cov)[1:]) / 0.5)
-    np.testing.assert_array_equal(np.flatnonzero(prior.words[0]), [2, 3, 6])
-    assert prior.intercept_mean[0] == posterior.mean[0] / 0.5
-    # Documents without a word say nothing of the words: the fit stays at the prior's means.
-    fit = BayesLinearClassifier("probit", "gaussian", prior.scale, prior.mean, tol=1e-8)
-    fit.fit(np.zeros((4, 8)), [1, -1, 1, -1], words=prior.words)
-    np.testing.assert_allclose(fit.coef_, prior.mean, atol=1e-8)
-
-
-def test_all_kinds_of_posterior_become_priors():
-    X, y = documents()
-    Y = np.column_stack([y, -y])
-    diagonal, _ = DiagonalPosterior.start(8, 2).learn(X, Y, PAPER_PROBIT)
-    prior = as_prior(diagonal, 8)
-    np.testing.assert_array_equal(prior.mean, diagonal.mean[1:].T)
-    np.testing.assert_allclose(prior.scale**2, diagonal.var[1:].T)
-    bank, _ = Bank([LowRankPosterior.start(range(8)), LowRankPosterior.start([1])]).learn(X, Y, PAPER_PROBIT)
-    prior = as_prior(bank, 8)
-    np.testing.assert_allclose(prior.scale[0] ** 2, np.diag(bank[0].cov)[1:])
-    assert prior.words.sum(axis=1).tolist() == [8, 1]
-    assert prior.mean[1, 0] == 0.0
-    assert prior.scale[1, 0] == 1.0
-
-
-def test_round_trip():
-    X, y = documents()
-    diagonal, _ = DiagonalPosterior.start(8).learn(X, y, PAPER_PROBIT)
-    prior = as_prior(diagonal, 8, 0.5)
-    back = diagonal_from_batch(
-        prior.mean, prior.intercept_mean, prior.scale**2, prior.intercept_scale**2, PAPER_PROBIT.noise
-    )
-    np.testing.assert_allclose(back.mean, diagonal.mean)
-    np.testing.assert_allclose(back.var, diagonal.var)
-
-
 def test_few_directions_keep_the_precision_of_every_weight():
     rng = np.random.default_rng(3)
     root = rng.normal(size=(6, 9))
@@ -130,29 +83,6 @@ def test_few_directions_keep_the_precision_of_every_weight():
             np.testing.assert_allclose(kept[np.ix_(at, at)], precision, rtol=1e-8, atol=1e-10)
 
 
-def test_an_online_posterior_is_the_prior_of_a_batch_fit():
-    """With nothing to learn from, the batch fit stays where the online posterior is, the intercept too."""
-    X, y = documents()
-    diagonal, _ = DiagonalPosterior.start(8, 2).learn(X, np.column_stack([y, -y]), PAPER_PROBIT)
-    prior = as_prior(diagonal, 8, PAPER_PROBIT.noise)
-    Y = np.column_stack([y, -y]) > 0.0
-    model = BayesLinearClassifier("probit", "gaussian", **prior.settings(), tol=1e-7)
-    model.fit(X, Y, sample_weight=np.full(len(y), 1e-7), words=prior.words)
-    np.testing.assert_allclose(model.linear_predictor(X), diagonal.predict(X).mean / PAPER_PROBIT.noise, atol=1e-4)
-    # Documents that come once more move it to the mode, which the gradient of the whole tells.
-    model.fit(X, Y, words=prior.words)
-    slope = _slopes(model, X, Y)
-    offset = np.column_stack([model.intercept_ - prior.intercept_mean, model.coef_ - prior.mean])
-    scale = np.column_stack([prior.intercept_scale, prior.scale])
-    np.testing.assert_allclose(slope, offset / scale**2, atol=1e-5)
-
-
-def _slopes(model, X, Y):
-    """d log-likelihood / d (intercept, weights) of every label."""
-    score = make_link("probit").score(model.linear_predictor(X), np.where(Y, 1.0, -1.0))
-    return np.column_stack([score.sum(axis=0), (X.T @ score).T])
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -160,8 +90,6 @@ def _slopes(model, X, Y):
         (lambda: diagonal_from_batch([[np.nan]], 0.0, [[1.0]], 1.0), "must be finite"),
         (lambda: full_from_batch([1.0], 0.0, np.eye(3), [0]), "as many weights"),
         (lambda: full_from_batch([1.0], 0.0, [[1.0, 0.5], [0.1, 1.0]], [0]), "not symmetric"),
-        (lambda: as_prior(DiagonalPosterior.start(3), 4), "knows 3 words"),
-        (lambda: as_prior(FullPosterior.start([5]), 4), "uses column 5"),
     ],
 )
 def test_refusals(call, message):

@@ -54,7 +54,7 @@ def own_posteriors(covariance, n_words, n_labels, scale, intercept_scale, rank):
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_in_portions_as_in_one(kind, covariance):
     X, y, classes, _ = documents(kind)
-    settings = {"covariance": covariance, "rank": 3, "retention": 0.99}
+    settings = {"covariance": covariance, "rank": 3, "forgetting_factor": 0.99}
     whole = BayesOnlineClassifier(**settings).fit(X, y)
     parts = BayesOnlineClassifier(**settings)
     for begin, end in ((0, 1), (1, 31), (31, 60)):
@@ -72,7 +72,7 @@ def test_in_portions_as_in_one(kind, covariance):
 @pytest.mark.parametrize("link", ["probit", "logit"])
 def test_learns_what_the_posteriors_learn(kind, covariance, link):
     X, y, _, outcomes = documents(kind, n_docs=25)
-    model = BayesOnlineClassifier(link, 1.5, 0.7, covariance, rank=3, passes=2, retention=0.98).fit(X, y)
+    model = BayesOnlineClassifier(link, 1.5, 0.7, covariance, rank=3, passes=2, forgetting_factor=0.98).fit(X, y)
     likelihood, gains = OnlineLikelihood(link), model.information_gain(X)
     own = own_posteriors(covariance, 8, outcomes.shape[1], 1.5, 0.7, 3)
     plus = np.empty(outcomes.shape)
@@ -258,7 +258,7 @@ ROW = np.ones((1, 8))
         (lambda: BayesOnlineClassifier().fit([[1.0], [2.0]], [0, 1], sample_weight=[1, 0]), "only one class"),
         (lambda: first(covariance="block"), "covariance='block' is not known"),
         (lambda: first(passes=0), "passes=0"),
-        (lambda: first(retention=0.0), "retention=0"),
+        (lambda: first(forgetting_factor=0.0), "forgetting_factor=0"),
         (lambda: first(scale=-1.0), "scale=-1.0 is not usable"),
         (lambda: first(scale=np.ones(7)), "scale has shape"),
         (lambda: first(intercept_scale=np.inf), "intercept_scale=inf"),

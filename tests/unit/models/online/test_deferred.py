@@ -37,8 +37,8 @@ def test_it_is_the_full_posterior(n_docs):
 def test_other_links_and_drift():
     X, y = documents(20)
     start = FullPosterior.start(np.arange(12))
-    full, _ = start.learn(X, y, PAPER_LOGIT, retention=0.99)
-    found, _ = DeferredPosterior.of(start, 1.0).learn(X, y, PAPER_LOGIT, retention=0.99)
+    full, _ = start.learn(X, y, PAPER_LOGIT, forgetting_factor=0.99)
+    found, _ = DeferredPosterior.of(start, 1.0).learn(X, y, PAPER_LOGIT, forgetting_factor=0.99)
     np.testing.assert_allclose(found.mean, full.mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.cov, full.cov, rtol=1e-9, atol=1e-12)
 

@@ -42,11 +42,11 @@ def documents(n_docs=150, n_words=12, seed=0, density=0.3):
     return X, y
 
 
-def by_reference(X, y, likelihood, kernel, budget, tolerance, jitter, passes=1, retention=1.0):
+def by_reference(X, y, likelihood, kernel, budget, tolerance, jitter, passes=1, forgetting_factor=1.0):
     gp, log_prob = ReferenceGP.start(kernel, X.shape[1], budget, tolerance, jitter), np.zeros(len(y))
     for _ in range(passes):
         for i, x in enumerate(X.toarray()):
-            gp.alpha, gp.C = retention * gp.alpha, retention**2 * gp.C
+            gp.alpha, gp.C = forgetting_factor * gp.alpha, forgetting_factor**2 * gp.C
             if y[i]:
                 log_prob[i] = gp.learn(x, y[i], i, likelihood)
     return gp, log_prob
@@ -89,8 +89,8 @@ def test_drift(link):
     X, y = documents(40)
     likelihood = OnlineLikelihood(link, 0.5)
     start = GaussianProcess.start(range(12), RBF(), 10, 1e-3)
-    process, info = start.learn(X, y, likelihood, retention=0.9)
-    assert_same(process, info, *by_reference(X, y, likelihood, rbf, 10, 1e-3, 1e-4, retention=0.9))
+    process, info = start.learn(X, y, likelihood, forgetting_factor=0.9)
+    assert_same(process, info, *by_reference(X, y, likelihood, rbf, 10, 1e-3, 1e-4, forgetting_factor=0.9))
     forgotten = process.drift(1e-9)
     np.testing.assert_allclose(np.hstack(forgotten.predict(X)), np.hstack(start.predict(X)), atol=1e-7)
 

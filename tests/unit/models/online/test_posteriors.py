@@ -65,7 +65,7 @@ def test_equals_the_printed_algorithm(documents, by_reference, kind, name):
 def test_drift_before_each_document(documents, by_reference, kind, name):
     X, y = documents(30, 6)
     likelihood = LIKELIHOODS[name]
-    posterior, _ = start(kind, 6, variance=1.3, bias_variance=0.6).learn(X, y, likelihood, retention=0.9)
+    posterior, _ = start(kind, 6, variance=1.3, bias_variance=0.6).learn(X, y, likelihood, forgetting_factor=0.9)
     wanted = by_reference(X, y[:, 0], likelihood, 1, 1.3, 0.6, 0.9, kind == "diagonal")
     np.testing.assert_allclose(centre(posterior), wanted[0], rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(spread(posterior), wanted[1], rtol=1e-8, atol=1e-10)
@@ -187,7 +187,7 @@ def test_many_labels_are_each_like_one(documents, link):
 
 def test_threads_change_nothing(documents):
     X, y = documents(n_labels=7)
-    first, one = DiagonalPosterior.start(15, 7).learn(X, y, PAPER_PROBIT, passes=2, retention=0.99)
+    first, one = DiagonalPosterior.start(15, 7).learn(X, y, PAPER_PROBIT, passes=2, forgetting_factor=0.99)
     for n_jobs in (2, 3, 16):
         second, two = DiagonalPosterior.start(15, 7).learn(X, y, PAPER_PROBIT, 2, 0.99, n_jobs=n_jobs)
         np.testing.assert_array_equal(first.mean, second.mean)
@@ -278,13 +278,13 @@ def test_compression_keeps_the_diagonal_of_the_precision():
         (lambda p, X, y: p.learn(X, y > 0, PAPER_PROBIT), "given as booleans"),
         (lambda p, X, y: p.learn(X, 2 * y, PAPER_PROBIT), "other than −1, 0 and \\+1"),
         (lambda p, X, y: p.learn(X, y, PAPER_PROBIT, passes=0), "passes=0"),
-        (lambda p, X, y: p.learn(X, y, PAPER_PROBIT, retention=1.1), "retention=1.1"),
+        (lambda p, X, y: p.learn(X, y, PAPER_PROBIT, forgetting_factor=1.1), "forgetting_factor=1.1"),
         (lambda p, X, y: p.learn(X[:, :4], y, PAPER_PROBIT), "uses column 14"),
         (lambda p, X, y: p.learn(np.where(X.toarray() > 0.5, np.nan, 0.0), y, PAPER_PROBIT), "NaN"),
         (lambda p, X, y: p.grow([-1]), "counted from 0"),
         (lambda p, X, y: p.grow([1, 1]), "more than once"),
         (lambda p, X, y: p.grow(["corn"]), "column numbers"),
-        (lambda p, X, y: p.drift(0.0), "retention=0.0"),
+        (lambda p, X, y: p.drift(0.0), "forgetting_factor=0.0"),
         (lambda p, X, y: FullPosterior.start([1], variance=-1.0), "not negative"),
         (lambda p, X, y: FullPosterior.start([1], mean=np.inf), "must be finite"),
         (lambda p, X, y: DiagonalPosterior.start(3, variance=np.nan), "not negative"),

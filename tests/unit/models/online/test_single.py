@@ -22,13 +22,13 @@ def stream(n_classes, n_docs=40, n_words=12, seed=0):
 def test_calls_of_one_document_learn_what_a_block_learns(names, form):
     X, codes = stream(len(names))
     y = [names[code] for code in codes]
-    single = BayesOnlineClassifier(retention=0.99)
+    single = BayesOnlineClassifier(forgetting_factor=0.99)
     for i in range(len(y)):
         single.partial_fit(X[i], form(y[i : i + 1]), classes=names if i == 0 else None)
     columns = range(1, 2) if len(names) == 2 else range(len(names))
     outcomes = np.where(codes[:, None] == np.array(columns), 1.0, -1.0)
     start = DiagonalPosterior.start(12, len(columns), 4.0, 4.0)
-    block, info = start.learn(X, outcomes, OnlineLikelihood("probit"), retention=0.99)
+    block, info = start.learn(X, outcomes, OnlineLikelihood("probit"), forgetting_factor=0.99)
     np.testing.assert_allclose(single.posterior_.mean, block.mean, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(single.posterior_.var, block.var, rtol=1e-12)
     np.testing.assert_allclose(single.log_evidence_, info.log_evidence[0], rtol=1e-12)
@@ -66,7 +66,7 @@ def test_settings_changed_between_calls_hold_from_then_on():
         ([[1.0, 0.0]], [None], {}, InputError, "missing"),
         ([[1.0, 0.0]], [1], {}, InputError, "1 is not among the classes"),
         ([[1.0, 0.0]], ["a", "b"], {}, InputError, "differ in length: 1 and 2"),
-        ([[1.0, 0.0]], ["a"], {"retention": 1.5}, InputError, "retention=1.5"),
+        ([[1.0, 0.0]], ["a"], {"forgetting_factor": 1.5}, InputError, "forgetting_factor=1.5"),
         ([[1.0, 0.0]], ["a"], {"passes": 0}, InputError, "passes=0"),
         ([[1.0, 0.0]], ["a"], {"noise": -1.0}, InputError, "noise=-1.0"),
     ],

@@ -23,19 +23,21 @@ from textbayes.models.counts.base import (
     pooled_rates,
     store_of,
 )
-from textbayes.models.counts.draws import Sampling, integrated_dispersed_scores, sample_dispersed_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
     Fit,
     HierarchyConstants,
     KernelDocuments,
+    Sampling,
     check_beta,
     chosen_beta,
     dispersed_scores,
     fit_contagion,
+    integrated_dispersed_scores,
     kernel_documents,
     level_unseen,
     moment_deltas,
+    sample_dispersed_posterior,
     shares_of,
     spread_constant,
     start_log_rates,
@@ -80,7 +82,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
     ----------
     beta : (β₁, β₂), (β₁, β₂, β₃, β₄, β₅), "auto" or "evidence"
         β₁, β₂ as in ``dirichlet_poisson``. Large β₃ gives a word nearly the same δ in all classes; its differences are
-        told badly by the documents of one class and are no good evidence. ξ is a gamma of shape β₅ and mean β₄.
+        poorly determined by the documents of one class and are weak evidence. ξ is a gamma of shape β₅ and mean β₄.
     basis, rate_means, sampling
         As in ``dirichlet_poisson``; the dispersions' mode is taken in ln ζ or in (ξ, η).
     dispersion_scale : float or "length"
@@ -90,12 +92,12 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
 
     Notes
     -----
-    No sums suffice for δ, so the counts of the documents are kept. A fit costs some ten readings of them. In lengths
+    No sums suffice for δ, so the counts of the documents are stored. A fit costs some ten readings of them. In lengths
     divided by a the model is that of a = 1: rates and dispersions are a times as large, and β₂σ is what it was.
 
     References
     ----------
-    Section 3 of the contagion paper; see ``kernels.counts.contagion_modes`` for the density.
+    Section 3 of the contagion paper; see ``kernels.counts.contagion_posterior`` for the density.
     """
 
     beta: Any = (2.0, 1.0)
@@ -132,23 +134,23 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         pooled_rates(sums.counts, sums.exposure)  # refuses no documents at all
         documents = kernel_documents(stats)
 
-        def scaled(hyper: HierarchyConstants) -> HierarchyConstants:
-            return hyper._replace(beta_2=hyper.beta_2 / scale)
+        def scaled(hyperparameters: HierarchyConstants) -> HierarchyConstants:
+            return hyperparameters._replace(beta_2=hyperparameters.beta_2 / scale)
 
-        hyper = chosen_beta(
+        hyperparameters = chosen_beta(
             self.beta,
             self.basis,
             scale * sums.exposure,
             True,
             lambda one: self._evidence(documents, sums, scaled(one)),
         )
-        fit = self._fit(documents, sums, scaled(hyper), self.basis == "log")
-        beta = np.array(hyper)
+        fit = self._fit(documents, sums, scaled(hyperparameters), self.basis == "log")
+        beta = np.array(hyperparameters)
         shares, alike = shares_of(self.rate_means, *sums.counts.shape), np.ones((1, len(sums.counts)))
         if self.sampling is None:
             rates, deltas = level_unseen(fit.rates, sums.counts, shares), level_unseen(fit.deltas, sums.counts, alike)
             return DispersedPosterior(rates / scale, deltas / scale, beta)
-        found = sample_dispersed_posterior(documents, shares, scaled(hyper), fit, self.sampling)
+        found = sample_dispersed_posterior(documents, shares, scaled(hyperparameters), fit, self.sampling)
         assert found.deltas is not None  # the sampler of dispersions draws them
         rates = level_unseen(found.rates, sums.counts, shares)
         deltas = level_unseen(found.deltas, sums.counts, alike)
@@ -174,14 +176,16 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
             return integrated_dispersed_scores(X, omega, estimate.rate_draws, estimate.delta_draws)
         return dispersed_scores(X, omega, Dispersed(estimate.rates, estimate.deltas))
 
-    def _fit(self, documents: KernelDocuments, sums: CountSums, hyper: HierarchyConstants, log_basis: bool) -> Fit:
+    def _fit(
+        self, documents: KernelDocuments, sums: CountSums, hyperparameters: HierarchyConstants, log_basis: bool
+    ) -> Fit:
         n_classes, n_features = sums.counts.shape
         shares = shares_of(self.rate_means, n_classes, n_features)
-        log_rates = start_log_rates(sums.counts, sums.exposure, shares, hyper)
+        log_rates = start_log_rates(sums.counts, sums.exposure, shares, hyperparameters)
         start = Dispersed(np.exp(log_rates.T), moment_deltas(sums, True))
         no_pseudo = np.zeros((1, 2, n_classes))
-        return fit_contagion(documents, start, no_pseudo, shares, np.array(hyper), log_basis)
+        return fit_contagion(documents, start, no_pseudo, shares, np.array(hyperparameters), log_basis)
 
-    def _evidence(self, documents: KernelDocuments, sums: CountSums, hyper: HierarchyConstants) -> float:
-        fit = self._fit(documents, sums, hyper, True)
-        return float(fit.evidence.sum()) + len(fit.evidence) * spread_constant(hyper, len(fit.rates))
+    def _evidence(self, documents: KernelDocuments, sums: CountSums, hyperparameters: HierarchyConstants) -> float:
+        fit = self._fit(documents, sums, hyperparameters, True)
+        return float(fit.evidence.sum()) + len(fit.evidence) * spread_constant(hyperparameters, len(fit.rates))

@@ -12,13 +12,15 @@ from textbayes.core.codec import TINY, Array, Fields, Null, Part, with_fields
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.models.counts.base import CountSums, SummedModel, per_class_field, pooled_rates, rate_scores
-from textbayes.models.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
     HierarchyConstants,
+    Sampling,
     check_beta,
     chosen_beta,
+    integrated_rate_scores,
     level_unseen,
+    sample_rate_posterior,
     shares_of,
     start_log_rates,
 )
@@ -90,15 +92,15 @@ class DirichletPoisson(SummedModel[RatePosterior]):
 
     def estimate(self, stats: CountSums) -> RatePosterior:
         pooled_rates(stats.counts, stats.exposure)  # refuses no documents at all
-        hyper = chosen_beta(
+        hyperparameters = chosen_beta(
             self.beta, self.basis, stats.exposure, False, lambda one: float(self._modes(stats, one, True)[2].sum())
         )
-        modes, _, _ = self._modes(stats, hyper, self.basis == "log")
-        beta = np.array(hyper[:2])
+        modes, _, _ = self._modes(stats, hyperparameters, self.basis == "log")
+        beta = np.array(hyperparameters[:2])
         shares = shares_of(self.rate_means, *stats.counts.shape)
         if self.sampling is None:
             return RatePosterior(level_unseen(np.exp(modes.T), stats.counts, shares), beta)
-        found = sample_rate_posterior(stats, shares, hyper, modes, self.sampling)
+        found = sample_rate_posterior(stats, shares, hyperparameters, modes, self.sampling)
         rates = level_unseen(found.rates, stats.counts, shares)
         return RatePosterior(rates.mean(axis=0), beta, rates, found.r_hat, found.effective)
 
@@ -108,11 +110,11 @@ class DirichletPoisson(SummedModel[RatePosterior]):
         return rate_scores(X, omega, estimate.rates)
 
     def _modes(
-        self, stats: CountSums, hyper: HierarchyConstants, log_basis: bool
+        self, stats: CountSums, hyperparameters: HierarchyConstants, log_basis: bool
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         shares = shares_of(self.rate_means, *stats.counts.shape)
-        start = start_log_rates(stats.counts, stats.exposure, shares, hyper)
+        start = start_log_rates(stats.counts, stats.exposure, shares, hyperparameters)
         counts = np.ascontiguousarray(stats.counts.T)
-        prior = (shares, hyper.beta_1, hyper.beta_2, float(log_basis))
+        prior = (shares, hyperparameters.beta_1, hyperparameters.beta_2, float(log_basis))
         modes, left, evidence = rates_kernels.rate_modes(counts, stats.exposure, *prior, start, _TOL, _MAX_ITER)
         return modes, left, evidence

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.knowledge import Strength, WordPrior, WordPriors, match_priors, table_prior
-from textbayes.knowledge.strength import FeatureSizes
+from textbayes.knowledge.informative_prior import FeatureSizes
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.priors.by_word import ByWord

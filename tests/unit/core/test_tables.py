@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import textbayes
 from textbayes.cli.output import Output
-from textbayes.core.spreadsheet import CsvForm, csv_text, escape_formula, is_formula, tsv_text, unescape_formula
+from textbayes.core.tables import CsvForm, csv_text, escape_formula, is_formula, tsv_text, unescape_formula
 from textbayes.knowledge import WordPrior, WordPriors
 
 FORMULAS = ['=HYPERLINK("http://x","y")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", "--"]

@@ -5,7 +5,7 @@ All CSV that textbayes writes is written here.
 >>> escape_formula("=1+1"), escape_formula("-0.5"), unescape_formula("'=1+1")
 ("'=1+1", '-0.5', '=1+1')
 >>> as_cell(["grain", "ship"]), as_cell(-0.5), as_cell('=HYPERLINK("http://x")')
-('grain|ship', -0.5, '\\'=HYPERLINK("http://x")')
+('grain|ship', -0.5, '\'=HYPERLINK("http://x")')
 >>> print(csv_text([["id", "text"], [7, "good, not bad"]]), end="")
 id,text
 7,"good, not bad"
@@ -13,11 +13,14 @@ id,text
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+from textbayes.core.errors import MissingExtraError
 
 # What begins a formula in any locale, after what a spreadsheet may drop; one such character by itself is text to all.
 _FORMULA = re.compile("(?:[\\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff]*[=+\\-@＝＋－＠]|[\t\r\n]).", re.DOTALL)
@@ -52,7 +55,7 @@ def flat(value: Any) -> Any:
 
 
 def as_cell(value: Any, keep_formulas: bool = False) -> Any:
-    """A value as a cell of a CSV file; formulas become text unless they are to be kept."""
+    """A value as a cell of a CSV file; formulas become text unless they are allowed."""
     value = flat(value)
     return escape_formula(value) if isinstance(value, str) and not keep_formulas else value
 
@@ -120,3 +123,12 @@ def _quoted(cell: str, mark: re.Pattern[str]) -> str:
     if not cell or not mark.search(cell):
         return cell
     return '"' + cell.replace('"', '""') + '"'
+
+
+def make_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> Any:
+    """A ``DataFrame`` of rows; pandas is imported here and nowhere else."""
+    try:
+        pandas: Any = importlib.import_module("pandas")
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas", "a DataFrame") from None
+    return pandas.DataFrame(list(rows), columns=list(columns))
