@@ -19,9 +19,10 @@ from sklearn.utils.validation import (
 )
 
 from textbayes.core.class_weight import document_weights
-from textbayes.core.codec import Choice, Fields, Flag, Hyper, List, Null, Number, Pairs, Part, Text, Whole
+from textbayes.core.codec import Choice, Fields, Flag, Hyper, List, Null, Number, Pairs, Text, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
+from textbayes.core.state import Part
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, canonical, check_same_length, writable
 from textbayes.inference import inferences, samples

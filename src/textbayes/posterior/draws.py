@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import Array, from_state, to_state, with_fields
+from textbayes.core.codec import Array
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.frames import make_frame
+from textbayes.core.state import from_state, to_state, with_fields
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.links.base import BaseLink

@@ -10,24 +10,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from textbayes.core.codec import (
-    Array,
-    Choice,
-    Csr,
-    Flag,
-    Hyper,
-    List,
-    Null,
-    Number,
-    Part,
-    Text,
-    Whole,
-    fields_of,
-    from_state,
-    to_state,
-)
+from textbayes.core.codec import Array, Choice, Csr, Flag, Hyper, List, Null, Number, Text, Whole
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.registry import Registry
+from textbayes.core.state import Part, fields_of, from_state, to_state
 
 shapes: Registry[type] = Registry("shape", "textbayes.core")
 
@@ -124,13 +110,13 @@ def test_a_parameter_without_a_line_has_the_field_of_its_default():
         ("rank", 2.0, "its rank cannot be 2.0"),
         ("rank", 11, "its rank is 11: it must be a whole number from 1 to 10"),
         ("rank", 3, r"factor is float64 of shape \(4,\), where float64 of shape \(6\) is needed"),
-        ("names", ["a", "bbbbbb"], "its 1 is 'bbbbbb': it must have 5 characters or fewer"),
+        ("names", ["a", "bbbbbb"], "its names.1 is 'bbbbbb': it must have 5 characters or fewer"),
         ("names", ["a"] * 4, "it must have 0 to 3 items"),
         ("mode", "idle", "its mode cannot be 'idle'"),
-        ("shape", {"name": "square", "fields": {}}, "the name of a shape and its fields are needed"),
-        ("shape", {"name": "circle", "fields": {"radius": 1.0}}, "its filled is missing"),
+        ("shape", {"name": "square", "fields": {}}, "unknown shape 'square'"),
+        ("shape", {"name": "circle", "fields": {"radius": 1.0}}, "its shape.filled is missing"),
         ("note", "\ud800", "half of a surrogate pair"),
-        ("more", 1, "'more' is not known to this version of textbayes"),
+        ("more", 1, "its more is not known to this version of textbayes"),
         ("scale", -1.0, "its scale is -1.0: it must be a number and above 0"),
     ],
 )
