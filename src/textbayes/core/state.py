@@ -1,8 +1,8 @@
 """States of objects as JSON and named arrays, by fields declared beside each class: type, shape and range.
 
 A class lists the parameters of its constructor by name, ``fields = {"l1_ratio": Hyper(least=0.0, most=1.0)}``, and
-what a fit sets in ``learnt``, ``learnt = {"idf_": Array(np.float64, ("n_features",))}``. Subclasses add to ``fields``;
-``learnt`` may be a property, where it depends on parameters. A parameter without a line has the field of its default
+what a fit sets in ``learnt``, ``learnt = {"idf_": Array(np.float64, ("n_features",))}``, which may be a property, where
+it depends on parameters. Subclasses add to both. A parameter without a line has the field of its default
 (``fields_of``), so that a new class with parameters of its own is saved and loaded without a declaration; a field None
 is not kept. :func:`to_state` writes an object. :func:`from_state` makes it again by its constructor, or by
 ``of_state`` if the class has it, and sets what was learnt. What fields say together is checked by the constructor, or
@@ -162,9 +162,13 @@ def from_state(
         return _made(cls, meta, place, arrays, dict(sizes), given, fitted)
 
 
-def _learnt_by(value: Any) -> Mapping[str, Field]:
-    learnt: Mapping[str, Field] = getattr(value, "learnt", {})
-    return learnt
+def _learnt_by(value: Any) -> dict[str, Field]:
+    """Fields of what a fit sets: those that the class of an object and its bases declare."""
+    declared: dict[str, Field | None] = {}
+    for base in reversed(type(value).__mro__):
+        own = vars(base).get("learnt", {})
+        declared |= own.__get__(value) if isinstance(own, property) else own
+    return {name: field for name, field in declared.items() if field is not None}
 
 
 def _made(
