@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
+from types import EllipsisType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -158,10 +160,10 @@ class Whole(Number):
 
 
 class Text(Field):
-    """A text of so many characters."""
+    """A text of so many characters; without ``unicode`` half of a surrogate pair is one too, as in names of files."""
 
-    def __init__(self, longest: int = 10_000, least: int = 0) -> None:
-        self.longest, self.least = longest, least
+    def __init__(self, longest: int = 2**24, least: int = 0, unicode: bool = True) -> None:
+        self.longest, self.least, self.unicode = longest, least, unicode
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str)
@@ -176,7 +178,7 @@ class Text(Field):
         if not self.least <= len(saved) <= self.longest:
             least = f"{self.least} to " if self.least else ""
             raise ValueError(f"it must have {least}{self.longest} characters{'' if least else ' or fewer'}")
-        if not _is_unicode(saved):
+        if self.unicode and not _is_unicode(saved):
             raise ValueError("half of a surrogate pair is no character")
         return saved
 
@@ -184,7 +186,8 @@ class Text(Field):
         if not set(map(type, values)) <= {str}:
             return False
         lengths = list(map(len, values)) or [self.least]
-        return self.least <= min(lengths) and max(lengths) <= self.longest and _is_unicode("".join(values))
+        fits = self.least <= min(lengths) and max(lengths) <= self.longest
+        return fits and (not self.unicode or _is_unicode("".join(values)))
 
 
 class Choice(Field):
@@ -276,10 +279,10 @@ class Row(Field):
 
 
 class Named(Field):
-    """A mapping of any texts to values of one kind."""
+    """A mapping of any texts to values of one kind; ``unicode`` as of a ``Text``."""
 
-    def __init__(self, value: Field) -> None:
-        self.value = value
+    def __init__(self, value: Field, unicode: bool = True) -> None:
+        self.value, self.unicode = value, unicode
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, Mapping) and all(
@@ -295,7 +298,7 @@ class Named(Field):
         return {name: self.value.write(one, f"{place}.{name}", arrays) for name, one in value.items()}
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if not _is_unicode("".join(saved)):
+        if self.unicode and not _is_unicode("".join(saved)):
             raise ValueError("a name has half of a surrogate pair, which is no character")
         if self.value.are_plain(saved.values()):
             return saved
@@ -400,6 +403,55 @@ class Array(Field):
             return self.shape
         last = self.shape[1:]
         return (None,) * max(ndim - len(last), 0) + last
+
+
+class Column(Array):
+    """Values of a column of a table, as a list; ``lacking`` is the value that NaN stands for, if it may."""
+
+    def __init__(
+        self, dtype: Any, least: float = -LARGEST, most: float = LARGEST, lacking: float | EllipsisType | None = ...
+    ) -> None:
+        super().__init__(dtype, ("n_rows",), least, most)
+        self.lacking, self._possible = lacking, min(max(least, 0.0), most)
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, list)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        return super().write(np.array([np.nan if one is None else one for one in value], self.dtype), place, arrays)
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        given = arrays
+        if self.lacking is not ... and (array := arrays.get(place, np.zeros(0))).dtype == np.float64:
+            given = {place: np.where(np.isnan(array), self._possible, array)}
+        values = super().read(saved, place, given, sizes).tolist()
+        if given is arrays:
+            return values
+        return [self.lacking if value != value else value for value in arrays[place].tolist()]
+
+
+class Table(Field):
+    """Rows with attributes of one name, an array or more for each column; read as rows that ``make`` makes."""
+
+    def __init__(self, columns: Mapping[str, Field], make: Callable[..., Any]) -> None:
+        self.columns, self.make = columns, make
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, list | tuple)
+
+    def is_meant(self, saved: Any) -> bool:
+        return saved is ABSENT
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        for name, field in self.columns.items():
+            field.write([getattr(row, name) for row in value], f"{place}.{name}", arrays)
+        return ABSENT
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        own = dict(sizes)
+        own.pop("n_rows", None)
+        columns = [field.read(saved, f"{place}.{name}", arrays, own) for name, field in self.columns.items()]
+        return [self.make(*row) for row in zip(*columns, strict=True)]
 
 
 class Csr(Field):
@@ -522,6 +574,12 @@ class _OneOf(Field):
         return any(part.are_plain(values) for part in self.parts)
 
 
+def sorted_and_distinct(values: Any) -> None:
+    """Refuse values that do not go up."""
+    if any(not before < after for before, after in pairwise(values)):
+        raise ValueError("they must be distinct and in sorted order")
+
+
 def written(values: Mapping[str, Any], fields: Mapping[str, Field], place: str = "") -> State:
     """Values by name as JSON and arrays, by their fields."""
     meta: dict[str, Any] = {}
@@ -577,6 +635,8 @@ def read_one(field: Field, saved: Any, place: str, arrays: Arrays, sizes: Sizes)
             raise
         if saved is ABSENT:
             raise ValueError(f"its {place} {error}") from None
+        if isinstance(saved, dict | list):
+            raise ValueError(f"its {place}: {error}") from None
         raise ValueError(f"its {place} is {_shown(saved)}: {error}") from None
 
 

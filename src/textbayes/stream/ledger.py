@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from textbayes.core.codec import read
 from textbayes.core.errors import InputError
+from textbayes.data.layout import COLUMNS
 from textbayes.store.container import open_container
 from textbayes.store.event_folder import Entry, EventFolder, newest, position_of
 from textbayes.store.file_format import FileFormat
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Verdict, check_known, parse_judgement
+from textbayes.stream.saved import check_state
 
 FILTER_FILE = FileFormat(
     "textbayes filter", version=1, noun="filter file", remedy="restore the folder from a copy", largest=256 << 20
@@ -30,21 +33,17 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_columns(folder: Path) -> dict[str, Any] | None:
     """The columns of the file that a filter was started from (``data.layout.Columns.to_state``), if it had any."""
-    from textbayes.categorizer.schema import SavedColumns  # loads pydantic
-    from textbayes.core.saved import read_saved
-
     columns = read_config(folder)["columns"]
     if columns is None:
         return None
     path = folder / "config.json"
     with FILTER_FILE.damage(path):
-        return read_saved(SavedColumns, columns, path.name).model_dump()
+        found: dict[str, Any] = read(COLUMNS, columns, {}, path.name)
+        return found
 
 
 def checked_meta(path: Path, meta: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """The JSON part of a snapshot, read unless given, with every field checked."""
-    from textbayes.stream.saved import check_state  # loads pydantic
-
     if meta is None:
         with open_container(path, FILTER_FILE) as container:
             meta = container.mark
