@@ -64,7 +64,9 @@ def test_a_prior_with_a_hyperparameter_of_its_own(stranger):
 
 def test_a_decision_rule(stranger):
     stranger(
-        TRAIN.format(settings="rule='median:share=0.4'").replace("> 0.9", "> 0.6")
+        TRAIN.format(settings="rule=Median(share=0.4)")
+        .replace("> 0.9", "> 0.6")
+        .replace("found = list", "from references.strangers import Median\nfound = list", 1)
         + "assert again.rule_.name == 'median' and again.rule_.share == again.rule.share == 0.4\n"
         + "assert (again.rule_.spread_ == model.rule_.spread_).all()\n"
     )
@@ -73,7 +75,7 @@ def test_a_decision_rule(stranger):
 def test_a_vectorizer_with_a_parameter_of_its_own(stranger):
     said = stranger(
         "from references.strangers import FirstLetters\n"
-        + TRAIN.format(settings="vectorizer=FirstLetters(width=4), preset='linear'")
+        + TRAIN.format(settings="vectorizer=FirstLetters(width=4), preset='linear', intervals=True")
         + "assert again.vectorizer_.width == again.vectorizer.width == 4\n"
         + "assert again.vectorizer_.beginnings_ == model.vectorizer_.beginnings_\n"
         + "again.update(texts[:3], labels[:3])\n"

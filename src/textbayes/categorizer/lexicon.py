@@ -110,7 +110,9 @@ def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], sp
     for v, vectorizer in enumerate(views.vectorizers_):
         if v == 0 and v in informed:
             found.append(match_knowledge(table, vectorizer, space))  # warns of words and labels that are not there
-        else:
+        elif v in informed:
             names = list(vectorizer.get_feature_names_out())
-            found.append(match_priors(table if v in informed else [], names, space, words_of(vectorizer)))
+            found.append(match_priors(table, names, space, words_of(vectorizer)))
+        else:  # sentence vectors among others, which have no words
+            found.append(match_priors([], list(vectorizer.get_feature_names_out()), space))
     return found

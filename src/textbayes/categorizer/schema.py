@@ -166,7 +166,7 @@ CATEGORIZER: dict[str, Field] = {
     "rule": Part(rules),
     "calibration_band": Part(CalibrationBand) | Null(),
     "held_out": FIGURES,
-    "label_counts": Array(np.int64, (None,), least=0, most=_MOST_TEXTS) | Null(),
+    "label_counts": List(Whole(0, _MOST_TEXTS), 1) | Null(),
     "vectorizer": Part(vectorizers),
     "weighting": Part(weightings),
     "settings": Record(SETTINGS),
@@ -182,7 +182,7 @@ ARRAYS_OF_TRAINING = ("prior", "audit", "prior_advice", "fingerprints", "surface
 # What scores texts reads these parts by itself, or not at all.
 SCORER: dict[str, Field] = CATEGORIZER | {
     **dict.fromkeys(("vectorizer", "weighting"), Described()),
-    **dict.fromkeys(("label_counts", "pool", "prior_weight", *ARRAYS_OF_TRAINING), Unread()),
+    **dict.fromkeys(("pool", "prior_weight", *ARRAYS_OF_TRAINING), Unread()),
 }
 
 

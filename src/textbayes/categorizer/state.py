@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from textbayes.categorizer.ensemble import Ensemble
@@ -50,7 +51,7 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "rule": model.rule_,
         "calibration_band": model.calibration_band_,
         "held_out": model.held_out_,
-        "label_counts": model.label_counts_,
+        "label_counts": None if model.label_counts_ is None else model.label_counts_.tolist(),
         "vectorizer": model.vectorizer_,
         "weighting": model.weighting_,
         "settings": settings,
@@ -80,7 +81,9 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     n_features = _n_columns(model.vectorizer_)
     if len(model.weighting_.idf_) != n_features or not _same_views(model.vectorizer_, model.weighting_):
         raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
-    for name in ("held_out", "label_counts", "fingerprints", "copies", "columns", "choice", "pool", "prior_weight"):
+    counts = found["label_counts"]
+    model.label_counts_ = None if counts is None else np.array(counts, dtype=np.int64)
+    for name in ("held_out", "fingerprints", "copies", "columns", "choice", "pool", "prior_weight"):
         setattr(model, f"{name}_", found[name])
     model.calibration_band_, model.surface_ = found["calibration_band"], found["surface"] or {}
     model.prior_table_, model.prior_audit_ = found["prior"], found["audit"] or []

@@ -12,6 +12,7 @@ from textbayes.core.state import Part
 from textbayes.core.types import AnyArray
 from textbayes.links import BaseLink, make_link
 
+_WHAT = "the model's weights"
 _LONGEST_LINK = 200  # characters: links in links would nest without end
 _LONGEST_LINKS = 2**24  # of many labels each may have its own
 
@@ -90,6 +91,3 @@ def read_for_scores(meta: Any, arrays: Mapping[str, AnyArray], n_rows: int, n_fe
     """As :func:`read_weights`, without what scores do not need; of draws only whether there are any."""
     found: dict[str, Any] = read(_FOR_SCORES, meta, arrays, _WHAT, n_rows=n_rows, n_features=n_features)
     return found
-
-
-_WHAT = "the model's weights"
