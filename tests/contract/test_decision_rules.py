@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from textbayes.core.errors import InputError
+from textbayes.core.state import from_state, to_state
 from textbayes.decide import Rule, make_rule, rules
 
 pytestmark = pytest.mark.filterwarnings("ignore:(precision|recall) .* is not reached")
@@ -81,11 +82,15 @@ def test_fitting_leaves_parameters_and_input_alone(name, problem):
 def test_state_survives_strict_json(name, problem):
     proba, Y = problem
     rule = make_rule(name).fit(proba, Y)
-    text = json.dumps(rule.to_state(), allow_nan=False)
-    revived = Rule.from_state(json.loads(text))
-    assert type(revived) is type(rule)
+    meta, arrays = to_state(rule, "rule")
+    text = json.dumps(meta, allow_nan=False)
+    revived = from_state(type(rule), json.loads(text), arrays, "the rule", "rule")
     assert (revived.decide(proba) == rule.decide(proba)).all()
-    assert json.dumps(revived.to_state(), allow_nan=False) == text
+    again, same = to_state(revived, "rule")
+    assert json.dumps(again, allow_nan=False) == text
+    assert {name: array.tobytes() for name, array in same.items()} == {
+        name: array.tobytes() for name, array in arrays.items()
+    }
 
 
 @every_rule

@@ -27,7 +27,7 @@ def altered(source, target, change):
 
 
 def pointers(state, arrays):
-    arrays["fitted.0.coef.indptr"][-1] = 0
+    arrays["fitted.0.coef_.indptr"][-1] = 0
 
 
 def stop_words(state, arrays):

@@ -37,8 +37,8 @@ def test_everything_as_one_object(kind, lines, models, documents, many_labels):
         assert thresholds == {"binary": [0.5, 0.5], "multiclass": [None] * 3}[kind]
     settings = shown["settings"]
     first, second = settings["vectorizer"]["views"][:2]
-    assert (first["name"], first["words"]["stemmer"]) == ("words", None)
-    assert (second["name"], second["words"]["stemmer"]) == ("stem", "porter")
+    assert (first["name"], first["vectorizer"]["stemmer"]) == ("words", None)
+    assert (second["name"], second["vectorizer"]["stemmer"]) == ("stem", "porter")
     assert second["weighting"]["scheme"] == "tfidf1"
     assert [member.partition(",")[0] for member in settings["members"][:2]] == ["ratio", "ratio"]
     assert (settings["cv"], settings["random_state"]) == (5, 0)
@@ -77,9 +77,9 @@ def test_table_and_csv(run, models):
     assert [(row["label"], row["texts"]) for row in rows] == [("grain", "5"), ("money", "5"), ("sport", "5")]
 
 
-def test_a_file_from_before_the_counts_were_kept(run, lines, models, tmp_path):
+def test_a_file_that_does_not_say_how_many_texts_there_were(run, lines, models, tmp_path):
     old = tmp_path / "old.tb"
-    _rewrite(models["multiclass"], old, lambda state: state.pop("label_counts"))
+    _rewrite(models["multiclass"], old, lambda state: state.update(label_counts=None))
     (shown,) = lines("show", old)
     assert [row["texts"] for row in shown["labels"]] == [None] * 3
     assert "not recorded" in run("show", old, "--table").stdout

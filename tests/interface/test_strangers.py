@@ -63,7 +63,32 @@ def test_a_prior_with_a_hyperparameter_of_its_own(stranger):
 
 
 def test_a_decision_rule(stranger):
-    stranger(TRAIN.format(settings="rule='median'") + "assert again.rule_.name == 'median'\n")
+    stranger(
+        TRAIN.format(settings="rule=Median(share=0.4)")
+        .replace("> 0.9", "> 0.6")
+        .replace("found = list", "from references.strangers import Median\nfound = list", 1)
+        + "assert again.rule_.name == 'median' and again.rule_.share == again.rule.share == 0.4\n"
+        + "assert (again.rule_.spread_ == model.rule_.spread_).all()\n"
+    )
+
+
+def test_a_vectorizer_with_a_parameter_of_its_own(stranger):
+    said = stranger(
+        "from references.strangers import FirstLetters\n"
+        + TRAIN.format(settings="vectorizer=FirstLetters(width=4), preset='linear', intervals=True")
+        + "assert again.vectorizer_.width == again.vectorizer.width == 4\n"
+        + "assert again.vectorizer_.beginnings_ == model.vectorizer_.beginnings_\n"
+        + "again.update(texts[:3], labels[:3])\n"
+        + """
+from textbayes.core.errors import TextBayesError
+from textbayes.export import export_scoring
+try:
+    export_scoring(model, "m.json")
+except TextBayesError as error:
+    print(error)
+"""
+    )
+    assert "cannot be exported" in said
 
 
 def test_a_model_type_by_name_and_its_refusals(stranger):

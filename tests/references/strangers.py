@@ -1,22 +1,25 @@
-"""What a stranger may add from outside of the package, each in one file: a prior, a rule, a format, a model type."""
+"""What a stranger may add, each in one file: a prior, a rule, a vectorizer, a format, a model type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from textbayes.core.codec import Array, List, Text
 from textbayes.core.protocols import Contributions, LocalPenalty, WordWeights
-from textbayes.core.saved_arrays import saved_array
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.streams import read_lines
 from textbayes.decide import ThresholdRule, rules
 from textbayes.models import model_types
 from textbayes.models.base import TextModel
 from textbayes.priors import BasePrior, priors
+from textbayes.text import vectorizers
+from textbayes.text.base import BaseTextVectorizer
 
 
 @priors.register("bounded")
@@ -41,12 +44,55 @@ class Bounded(BasePrior):
 
 @rules.register("median")
 class Median(ThresholdRule):
-    """Say yes to the half of the texts with the highest probability."""
+    """Say yes to the half of the texts with the highest probability, or to another share of them."""
 
     name = "median"
+    learnt = {"spread_": Array(np.float64, ("n_labels_",), least=0.0)}  # noqa: RUF012
+
+    def __init__(self, share: float = 0.5) -> None:
+        self.share = share
 
     def _fit(self, proba, Y):
-        self.thresholds_ = np.median(proba, axis=0)
+        self.thresholds_, self.spread_ = np.quantile(proba, 1.0 - self.share, axis=0), proba.std(axis=0)
+
+
+@vectorizers.register("first_letters")
+class FirstLetters(BaseTextVectorizer):
+    """Count the first ``width`` letters of the words of each text."""
+
+    name = "first_letters"
+    learnt = {"beginnings_": List(Text())}  # noqa: RUF012
+
+    def __init__(
+        self, width=3, analyzer="word", ngram_range=(1, 1), lowercase=True, token_pattern="letters",
+        stop_words=None, stemmer=None, binary=False,
+    ) -> None:  # fmt: skip
+        self.width = width
+        self.analyzer, self.ngram_range, self.lowercase = analyzer, ngram_range, lowercase
+        self.token_pattern, self.stop_words, self.stemmer, self.binary = token_pattern, stop_words, stemmer, binary
+
+    def _read(self, texts):
+        return [[word[: self.width] for word in text.lower().split()] for text in texts]
+
+    def fit(self, texts, y=None):
+        self.stop_words_ = ()
+        self.beginnings_ = sorted({word for words in self._read(texts) for word in words})
+        return self
+
+    def transform(self, texts):
+        column = {word: number for number, word in enumerate(self.beginnings_)}
+        found = [[column[word] for word in words if word in column] for words in self._read(texts)]
+        ends, columns = np.cumsum([0, *map(len, found)]), [one for row in found for one in row]
+        counts = sparse.csr_matrix((np.ones(len(columns), np.int64), columns, ends), (len(found), len(column)))
+        counts.sum_duplicates()
+        return counts
+
+    def fit_transform(self, texts, y=None):
+        texts = list(texts)
+        return self.fit(texts).transform(texts)
+
+    def get_feature_names_out(self, input_features=None):
+        return np.array(self.beginnings_, dtype=object)
 
 
 def _records(source: Any, *, separator: str = "\t") -> Iterator[Record]:
@@ -66,6 +112,7 @@ class Overlap(TextModel, BaseEstimator):
     """
 
     model_type = "overlap"
+    learnt = dict.fromkeys(("inside_", "outside_"), Array(np.float64, ("n_columns", "n_features"), least=0.0))
 
     def __init__(self, sharpness: float = 1.0) -> None:
         self.sharpness = sharpness
@@ -100,15 +147,3 @@ class Overlap(TextModel, BaseEstimator):
 
     def word_weights(self):
         return WordWeights(self._ratio(), None, "log-ratio")
-
-    def to_state(self):
-        return {"sharpness": float(self.sharpness)}, {"inside": self.inside_, "outside": self.outside_}
-
-    @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, Any], space, n_features):
-        one, shape = cls(float(meta["sharpness"])), (space.n_columns, n_features)
-        one.label_space_ = space
-        one.inside_, one.outside_ = (
-            saved_array(arrays, name, np.float64, shape, least=0.0) for name in ("inside", "outside")
-        )
-        return one

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.categorizer.ensemble import LEAST_SLOPE, Ensemble, LabelStacking, Part, some_other_label
+from textbayes.categorizer.ensemble import Ensemble, LabelStacking, Part, some_other_label
 from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.knowledge import Knowledge, prior_advice
 from textbayes.categorizer.member_scores import (
@@ -19,6 +19,7 @@ from textbayes.categorizer.member_scores import (
 )
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.rare import labels_to_thin, rare_threshold
+from textbayes.categorizer.schema import LEAST_SLOPE
 from textbayes.categorizer.sources import Source, TextSource
 from textbayes.categorizer.stackers import LabelWeights
 from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking

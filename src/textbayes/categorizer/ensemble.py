@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import special
 
+from textbayes.categorizer.schema import ENSEMBLE
+from textbayes.core.codec import read, written
 from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.links.base import BaseLink
@@ -21,8 +22,6 @@ from textbayes.models.base import TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.weights import WeightsClassifier
-
-LEAST_SLOPE = 0.05  # of label stacking on the words' scores: below it these could not be computed from its result
 
 
 class Part(NamedTuple):
@@ -248,63 +247,56 @@ class Ensemble:
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """A JSON-able description and named arrays."""
         members: list[dict[str, Any]] = []
-        arrays: dict[str, AnyArray] = {"weights": np.stack([part.weight for part in self.parts])}
+        of_members: dict[str, AnyArray] = {}
         for number, part in enumerate(self.parts):
-            meta, own = part.model.to_state()
-            members.append({"type": part.model.model_type, "state": meta})
-            arrays |= under(str(number), own)
-            if part.columns is not None:
-                arrays[f"{number}.columns"] = part.columns
-        if self.typical is not None:
-            arrays["typical"] = self.typical
-        if self.label_stacking is not None:
-            arrays |= under("label_stacking", self.label_stacking._asdict())
-        meta = {name: getattr(self, name) for name in ("is_softmax", "calibration", "inverse_temperature")}
-        return meta | {"members": members}, arrays
+            state, own = part.model.to_state()
+            members.append({"type": part.model.model_type, "state": state, "columns": part.columns})
+            of_members |= under(str(number), own)
+        values = {name: getattr(self, name) for name in ("is_softmax", "calibration", "inverse_temperature", "typical")}
+        stacking = None if self.label_stacking is None else self.label_stacking._asdict()
+        weights = np.stack([part.weight for part in self.parts])
+        values |= {"members": members, "weights": weights, "label_stacking": stacking}
+        meta, arrays = written(values, ENSEMBLE)
+        return meta, arrays | of_members
 
     @classmethod
-    def from_state(cls, told: Any, arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int) -> Self:
+    def from_state(cls, meta: Any, arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int) -> Self:
         """The ensemble of a file, everything checked that it could claim.
 
         Parameters
         ----------
-        told : SavedEnsemble
-        arrays : mapping of str to array
+        meta, arrays : mappings
+            As ``to_state`` gave them.
         space : LabelSpace
         n_features : int
         """
-        n_members = len(told.members)
-        weights = saved_array(arrays, "weights", np.float64, (n_members, space.n_columns))
+        what, n_columns = "the model's ensemble", space.n_columns
+        found = read(ENSEMBLE, meta, arrays, what, n_columns=n_columns, n_features=n_features)
+        members, weights, typical = found["members"], found["weights"], found["typical"]
+        if len(weights) != len(members) or (typical is None) != (len(members) == 1):
+            raise ModelFileError("the weights of the model's members are not theirs; was the file altered?")
         parts = []
-        for number, member in enumerate(told.members):
-            if member.type not in model_types.names():
-                raise ModelFileError(f"the model is of type {member.type!r}, which this version does not know")
-            own, columns = part_of(arrays, str(number)), None
-            if "columns" in own:
-                columns = saved_array(own, "columns", np.int64, (None,), least=0, most=n_features - 1)
-                del own["columns"]
-                if (np.diff(columns) <= 0).any():
-                    raise ModelFileError("the model's columns are not in order; was the file altered?")
+        for number, member in enumerate(members):
+            if member["type"] not in model_types.names():
+                raise ModelFileError(f"the model is of type {member['type']!r}, which this version does not know")
+            columns = member["columns"]
+            if columns is not None and (np.diff(columns) <= 0).any():
+                raise ModelFileError("the model's columns are not in order; was the file altered?")
+            if typical is not None and len(typical) != len(members):
+                raise ModelFileError("the model's typical values are of other members; was the file altered?")
             width = n_features if columns is None else len(columns)
-            model = model_types.get(member.type).from_state(member.state, own, space, width)
+            own = part_of(arrays, str(number))
+            model = model_types.get(member["type"]).from_state(member["state"], own, space, width)
             parts.append(Part(model, weights[number], columns))
-        typical = None
-        if n_members > 1:
-            typical = saved_array(arrays, "typical", np.float64, (n_members, n_features), least=0.0)
         made = cls(
-            space, parts, is_softmax=told.is_softmax, calibration=told.calibration,
-            inverse_temperature=told.inverse_temperature, typical=typical,
+            space, parts, is_softmax=found["is_softmax"], calibration=found["calibration"],
+            inverse_temperature=found["inverse_temperature"], typical=typical,
         )  # fmt: skip
-        if stacking := part_of(arrays, "label_stacking"):
-            made.label_stacking = made._restored_stacking(stacking)
+        if found["label_stacking"] is not None:
+            if space.kind != "multilabel" or made.linear is None or made.linear.link_.name != "logit":
+                raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
+            made.label_stacking = LabelStacking(**found["label_stacking"])
         return made
-
-    def _restored_stacking(self, arrays: Mapping[str, AnyArray]) -> LabelStacking:
-        if self.space.kind != "multilabel" or self.linear is None or self.linear.link_.name != "logit":
-            raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
-        shape = (self.space.n_columns,)
-        slope = saved_array(arrays, "slope", np.float64, shape, least=LEAST_SLOPE)
-        return LabelStacking(slope, *(saved_array(arrays, name, np.float64, shape) for name in ("offset", "effect")))
 
     def calibrated(self) -> LinearModel | None:
         """The one linear model as its probabilities are made: with the calibration in its weights."""

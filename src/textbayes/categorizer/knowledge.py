@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -317,13 +317,3 @@ def choose_prior_weight(
         groups=groups, copies=copies,
     )  # fmt: skip
     return Knowledge(matched, chosen.weight, chosen)
-
-
-def advice_state(rows: Sequence[Advice]) -> list[dict[str, Any]]:
-    """Rows as JSON, for a model file; what is not known is None."""
-    return [{name: None if value != value else value for name, value in row._asdict().items()} for row in rows]
-
-
-def restored_advice(rows: Iterable[Mapping[str, Any]]) -> list[Advice]:
-    """The rows of :func:`advice_state`."""
-    return [Advice._make(np.nan if row[name] is None else row[name] for name in Advice._fields) for row in rows]

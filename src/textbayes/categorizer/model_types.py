@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from textbayes.core.codec import fields_of, from_state, written
+from textbayes.core.codec import written
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.parameters import name_and_parameters
+from textbayes.core.state import fields_of, from_state
 from textbayes.core.types import AnyArray
 from textbayes.models import model_types
 from textbayes.models.base import TextModel

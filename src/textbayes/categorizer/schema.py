@@ -1,279 +1,212 @@
-"""The schema of what a model file says of a ``TextCategorizer``: one line for each field.
+"""The fields of what a model file says of a ``TextCategorizer``: one line for each.
 
-A field that files written before it lack is ``… | None = None``. Parts that have a ``from_state`` of their own
-(vectorizer, weighting, rule, draws) are checked there, arrays where they are used.
+Parts that are classes declare their own fields (vectorizer, weighting, rule, labels); what reads a part by itself
+(``Ensemble``, ``Scorer``) finds its fields here. Nothing is imported that scoring does not need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
 
-from textbayes.core.errors import ModelFileError
-from textbayes.core.labels import LabelSpace
-from textbayes.core.saved import (
-    Jobs,
-    Name,
-    Real,
-    Saved,
-    Share,
+from textbayes.core.codec import (
+    Array,
+    Choice,
+    Described,
+    Field,
+    Flag,
+    List,
+    Named,
+    Null,
+    Number,
+    Pairs,
+    Record,
     Text,
-    WholeFrom0,
-    WholeFrom1,
-    read_saved,
+    Unread,
+    Whole,
+    read,
+    restoring,
     sorted_and_distinct,
 )
+from textbayes.core.errors import ModelFileError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.state import Part
 from textbayes.core.types import AnyArray
+from textbayes.data.layout import COLUMNS
+from textbayes.decide import rules
+from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.select import scores
+from textbayes.text import vectorizers, weightings
 
-_Signed = Annotated[Real, Field(ge=-1e100, le=1e100)]
-_Ends = Annotated[list[Share], Field(min_length=2, max_length=2)]  # of an interval
-_Loss = Annotated[float, Field(ge=0.0, le=1e4)]
-
-
-def _is_class_weight(pair: list[Any]) -> list[Any]:
-    name, weight = pair
-    if not isinstance(name, str | int | float) or type(weight) not in (int, float) or not 0.0 <= weight <= 1e100:
-        raise ValueError("a class and its weight, a number from 0 on, are needed")
-    return pair
+_FRACTION = Number(0.0, 1.0)
+_LOSS = Number(0.0, 1e4)
+_WEIGHT = Number(-1e100, 1e100)
+_COUNT = Whole(0)
+_MOST_TEXTS = 10**12  # that anybody could have read
+LEAST_SLOPE = 0.05  # of label stacking on the words' scores: below it these could not be computed from its result
 
 
-ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValidator(_is_class_weight)]
+def _check_score(name: str) -> None:
+    if name not in scores.names():
+        raise ValueError(f"there is no score {name!r}")
 
 
-_Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+def _check_jobs(n_jobs: int) -> None:
+    if n_jobs == 0:
+        raise ValueError("it is 0, which is no number of threads")
 
 
-class SavedLabels(Saved):
-    """The classes, in sorted order, all of one type."""
+SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers and words
+    "select": Null() | Text().where(_check_score),
+    "select_k": Whole(1) | Null(),
+    "select_threshold": _WEIGHT | Null(),
+    "cv": Whole(2, 2**31),
+    "random_state": Whole(0, 2**63 - 1),
+    "intervals": Flag(),
+    "posterior_predictive": Flag(),
+    "keep_draws": Whole(1),
+    "refit_k": Whole(1) | Null(),
+    "refit_by": Choice("mean", "sign", "inclusion"),
+    "prior_weight": Choice("auto") | _FRACTION,
+    "n_jobs": Null() | Whole(-1024, 1024).where(_check_jobs),
+    "calibrate": Flag(),
+    "class_weight": Choice("balanced", None) | Pairs(Text() | Flag() | Number(), Number(0.0, 1e100)),
+    "preset": Choice("auto", "linear"),
+    "budget": Choice("quick", "normal", "thorough"),
+    "embeddings": Text(200, least=1) | Null(),
+}
 
-    kind: Literal["binary", "multiclass", "multilabel"]
-    classes: Annotated[list[Text] | list[bool] | list[_Whole] | list[float], sorted_and_distinct]
+# Parameters as they were given, where what was fitted does not tell: None stands for the default. A weighting is the
+# name of a scheme, or True for one like the fitted one; a rule is a name, or a rule.
+GIVEN: dict[str, Field] = {
+    "vectorizer": Flag(),
+    "weighting": Text() | Choice(True, None),
+    "rule": Text() | Part(rules, fitted=False),
+    "model": Text() | Described() | List(Text() | Described()) | Null(),
+}
 
-    @model_validator(mode="after")
-    def _together(self) -> Any:
-        n = len(self.classes)
-        if not {"binary": n == 2, "multiclass": n > 2, "multilabel": n > 0}[self.kind]:
-            raise ValueError(f"{n} classes are not {self.kind}")
-        if len({str(name) for name in self.classes}) < n:
-            raise ValueError("two classes have one name")
-        return self
+_LABEL_FIGURES: dict[str, Field] = {
+    **dict.fromkeys(("precision", "recall", "f1"), _FRACTION | Null()),
+    "log_loss": _LOSS | Null(),
+    **dict.fromkeys(("brier", "ece"), _FRACTION | Null()),
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "support"), _COUNT),
+}
+_INTERVAL = List(_FRACTION, 2, 2)
+_OVERALL: dict[str, Field] = {
+    "n_docs": _COUNT,
+    "n_labels": Whole(1),
+    "kind": Choice("binary", "multiclass", "multilabel"),
+    **dict.fromkeys(("micro_precision", "macro_precision", "micro_recall", "macro_recall"), _FRACTION | Null()),
+    **dict.fromkeys(("accuracy", "subset_accuracy", "brier", "ece"), _FRACTION | Null()),
+    **dict.fromkeys(("accuracy_interval", "subset_accuracy_interval", "micro_f1_interval"), _INTERVAL | Null()),
+    "labels": Named(Record(_LABEL_FIGURES)),
+}
+_SUMMARY: dict[str, Field] = {
+    **dict.fromkeys(("micro_f1", "macro_f1"), _FRACTION | Null()),
+    "log_loss": _LOSS | Null(),
+    "log_loss_per": Choice("text", "decision"),
+}
+# Cross-validated figures, as ``textbayes.evaluate.evaluate`` has them; a model that was put together has a few.
+FIGURES = Record({**_OVERALL, **_SUMMARY}, optional=_OVERALL)
 
+_VIEW: dict[str, Field] = {"name": Text(), "words": _COUNT, "scheme": Text(), "pairs": Flag()}
+_MEMBER: dict[str, Field] = {
+    "name": Text(),
+    "scale": Number(above=0.0, most=1e9) | Null(),
+    "log_loss": _LOSS | Null(),
+    "weight": _WEIGHT,
+}
+_EMBEDDINGS: dict[str, Field] = {
+    "model": Text(),
+    "outcome": Choice("kept", "left out", "too long"),
+    "log_loss": _LOSS | Null(),
+    "log_loss_without": _LOSS | Null(),
+}
+CHOICE: dict[str, Field] = {  # what an automatic training chose, and how well it did
+    "n_texts": Whole(1),
+    "n_folds": Whole(1),
+    "n_held_out": Whole(1),
+    "log_loss": _LOSS | Null(),
+    "label_stacking": Flag(),
+    "left_out": List(Text()),
+    "interrupted": Flag(),
+    "n_done": Whole(1),
+    "n_planned": Whole(1),
+    "views": List(Record(_VIEW), 1, 20),
+    "members": List(Record(_MEMBER), 1, 100),
+    "embeddings": Record(_EMBEDDINGS) | Null(),
+}
 
-class SavedSettings(Saved):
-    """Parameters of the categorizer that are numbers and words."""
+_OF_LABELS = Array(np.float64, ("n_columns",))
+_STACKING: dict[str, Field] = {
+    "slope": Array(np.float64, ("n_columns",), least=LEAST_SLOPE),
+    "offset": _OF_LABELS,
+    "effect": _OF_LABELS,
+}
+_FITTED: dict[str, Field] = {
+    "type": Text(100, least=1),
+    "state": Described(),  # which the type reads
+    "columns": Array(np.int64, ("width",), least=0, most=lambda sizes: sizes["n_features"] - 1) | Null(),
+}
+ENSEMBLE: dict[str, Field] = {  # fitted models whose scores are added
+    "is_softmax": Flag(),
+    "calibration": Number(0.0, 1000.0),
+    "inverse_temperature": Number(0.01, 100.0),
+    "members": List(Record(_FITTED), 1),
+    "weights": Array(np.float64, (None, "n_columns")),
+    "typical": Array(np.float64, (None, "n_features"), least=0.0) | Null(),
+    "label_stacking": Record(_STACKING) | Null(),
+}
 
-    select: Text | None
-    select_k: WholeFrom1 | None
-    select_threshold: _Signed | None
-    cv: Annotated[int, Field(ge=2, le=2**31)]
-    random_state: Annotated[int, Field(ge=0, lt=2**63)]
-    intervals: bool
-    posterior_predictive: bool
-    keep_draws: WholeFrom1
-    refit_k: WholeFrom1 | None
-    refit_by: Literal["mean", "sign", "inclusion"]
-    prior_weight: Literal["auto"] | Share
-    n_jobs: Jobs | None
-    calibrate: bool
-    class_weight: Literal["balanced"] | list[ClassWeight] | None
-    preset: Literal["auto", "linear"] = "linear"
-    budget: Literal["quick", "normal", "thorough"] = "normal"
-    embeddings: Annotated[Text, Field(min_length=1, max_length=200)] | None = "auto"
-
-    @model_validator(mode="after")
-    def _together(self) -> Any:
-        if self.select is None and (self.select_k is not None or self.select_threshold is not None):
-            raise ValueError("words are to be chosen by no score")
-        if self.select is not None and self.select not in scores.names():
-            raise ValueError(f"there is no score {self.select!r}")
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs is 0")
-        return self
-
-
-class SavedGiven(Saved):
-    """Parameters as they were given, where what was fitted does not tell: None stands for the default.
-
-    ``weighting`` is a scheme's name, or an object like the fitted one; ``rule`` a name, or the state of a rule.
-    """
-
-    vectorizer: bool
-    weighting: Text | Literal[True] | None
-    rule: Text | dict[str, Any]
-    model: list[dict[str, Any] | Text] | dict[str, Any] | Text | None
-
-
-class SavedAdvice(Saved):
-    """Use that was made of the prior of a label; None where a number is not known."""
-
-    label: Text
-    weight: Share
-    why: Text
-    words: WholeFrom0
-    not_in_texts: WholeFrom0
-    tried: float | None
-    change: float | None
-    error: float | None
-
-
-class SavedLabelFigures(Saved):
-    """Figures of one label; None where nothing can be said."""
-
-    precision: Share | None
-    recall: Share | None
-    f1: Share | None
-    log_loss: _Loss | None
-    brier: Share | None
-    ece: Share | None
-    tp: WholeFrom0
-    fp: WholeFrom0
-    fn: WholeFrom0
-    tn: WholeFrom0
-    support: WholeFrom0
-
-
-class SavedFigures(Saved):
-    """Cross-validated figures, as ``textbayes.evaluate.evaluate`` has them."""
-
-    n_docs: WholeFrom0 | None = None
-    n_labels: WholeFrom1 | None = None
-    kind: Literal["binary", "multiclass", "multilabel"] | None = None
-    micro_precision: Share | None = None
-    macro_precision: Share | None = None
-    micro_recall: Share | None = None
-    macro_recall: Share | None = None
-    micro_f1: Share | None
-    macro_f1: Share | None
-    accuracy: Share | None = None
-    accuracy_interval: _Ends | None = None
-    subset_accuracy: Share | None = None
-    subset_accuracy_interval: _Ends | None = None
-    micro_f1_interval: _Ends | None = None
-    log_loss: _Loss | None
-    log_loss_per: Literal["text", "decision"]
-    brier: Share | None = None
-    ece: Share | None = None
-    labels: dict[Text, SavedLabelFigures] | None = None
-
-
-class SavedMember(Saved):
-    """A fitted model: its type, and what was fitted, which that type checks itself."""
-
-    type: Name
-    state: dict[str, Any]
-
-
-class SavedEnsemble(Saved):
-    """Fitted models whose scores are added."""
-
-    is_softmax: bool
-    calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
-    inverse_temperature: Annotated[float, Field(ge=0.01, le=100.0)]
-    members: Annotated[list[SavedMember], Field(min_length=1)]
-
-
-class SavedChosenView(Saved):
-    """A view of the texts that an automatic training chose."""
-
-    name: Text
-    words: WholeFrom0
-    scheme: Text
-    pairs: bool = True  # files that do not say are of views that had them
+CATEGORIZER: dict[str, Field] = {
+    "ensemble": Described(),
+    "labels": Part(LabelSpace),
+    "rule": Part(rules),
+    "calibration_band": Part(CalibrationBand) | Null(),
+    "held_out": FIGURES,
+    "label_counts": List(Whole(0, _MOST_TEXTS), 1) | Null(),
+    "vectorizer": Part(vectorizers),
+    "weighting": Part(weightings),
+    "settings": Record(SETTINGS),
+    "given": Record(GIVEN),
+    "choice": Record(CHOICE) | Null(),
+    "copies": Record({"identical": _COUNT, "near": _COUNT}) | Null(),
+    "columns": Record(COLUMNS) | Null(),
+    "pool": Array(np.float64, (None,), least=-1e6),
+    "prior_weight": Array(np.float64, ("n_columns",), least=0.0, most=1.0) | Null(),
+    "arrays": List(Text()).where(sorted_and_distinct),
+}
+ARRAYS_OF_TRAINING = ("prior", "audit", "prior_advice", "fingerprints", "surface")  # see ``state``
+# What scores texts reads these parts by itself, or not at all.
+SCORER: dict[str, Field] = CATEGORIZER | {
+    **dict.fromkeys(("vectorizer", "weighting"), Described()),
+    **dict.fromkeys(("pool", "prior_weight", *ARRAYS_OF_TRAINING), Unread()),
+}
 
 
-class SavedChosenMember(Saved):
-    """A member of an automatic pool."""
-
-    name: Text
-    scale: Annotated[float, Field(gt=0.0, le=1e9)] | None
-    log_loss: _Loss | None
-    weight: _Signed
-
-
-class SavedEmbeddings(Saved):
-    """What became of a sentence model: log-losses of the pool with it and without, None where it was not tried."""
-
-    model: Text
-    outcome: Literal["kept", "left out", "too long"]
-    log_loss: _Loss | None
-    log_loss_without: _Loss | None
+_SCORED_MEMBER = Record({**_FITTED, "columns": Null() | Array(np.int64, (None,))})
+SCORED_ENSEMBLE: dict[str, Field] = ENSEMBLE | {
+    "members": List(_SCORED_MEMBER, 1),
+    **dict.fromkeys(("weights", "typical"), Unread()),
+    "label_stacking": Described() | Null(),
+}
 
 
-class SavedChoice(Saved):
-    """What an automatic training chose, and how well it did."""
-
-    n_texts: WholeFrom1
-    n_folds: WholeFrom1 | None = None
-    n_held_out: WholeFrom1 | None = None
-    log_loss: _Loss | None
-    label_stacking: bool
-    left_out: list[Text]
-    interrupted: bool
-    n_done: WholeFrom1 | None = None
-    n_planned: WholeFrom1 | None = None
-    views: Annotated[list[SavedChosenView], Field(min_length=1, max_length=20)]
-    members: Annotated[list[SavedChosenMember], Field(min_length=1, max_length=100)]
-    embeddings: SavedEmbeddings | None = None
-
-
-class SavedCopies(Saved):
-    """Training texts that are copies of others."""
-
-    identical: WholeFrom0
-    near: WholeFrom0
-
-
-_ColumnName = Annotated[Text, Field(max_length=2_000)]
-
-
-class SavedColumns(Saved):
-    """Columns of the file that the training texts came from; see ``textbayes.data.layout.Columns``."""
-
-    text: Annotated[list[_ColumnName], Field(min_length=1, max_length=1_000)]
-    label: Annotated[list[_ColumnName], Field(max_length=1_000)]
-    id: _ColumnName | None
-    label_separator: Annotated[Text, Field(min_length=1, max_length=100)] | None
-    format: Name | None
-    sheet: Name | None
-    header_row: WholeFrom1 | None
-    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] | None
-    encoding: Name | None
-    line_end: Literal["\n", "\r\n"] | None
-
-
-class SavedCategorizer(Saved):
-    """Saved description of a whole categorizer."""
-
-    ensemble: SavedEnsemble
-    labels: SavedLabels
-    rule: dict[str, Any]
-    held_out: SavedFigures
-    label_counts: Annotated[list[WholeFrom0], Field(min_length=1)] | None = None
-    vectorizer: dict[str, Any]
-    weighting: dict[str, Any]
-    settings: SavedSettings
-    given: SavedGiven
-    choice: SavedChoice | None = None
-    copies: SavedCopies | None = None
-    columns: SavedColumns | None = None
-    prior_advice: list[SavedAdvice]
-    arrays: Annotated[list[Text], sorted_and_distinct]
-
-
-def read_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> SavedCategorizer:
-    """The checked description of a categorizer, which names all of its arrays."""
-    told = read_saved(SavedCategorizer, meta, "the model")
-    if set(told.arrays) != set(arrays):
-        odd = sorted(set(told.arrays) ^ set(arrays))[0]
+def read_description(fields: Mapping[str, Field], meta: Any, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
+    """What a file says of a categorizer, by these fields; it names all of its arrays."""
+    what = "the model"
+    named = read({"arrays": fields["arrays"]}, {"arrays": _part(meta, "arrays")}, arrays, what)["arrays"]
+    if set(named) != set(arrays):
+        odd = sorted(set(named) ^ set(arrays))[0]
         raise ModelFileError(f"the model lacks the array {odd!r}, or does not know of it; was the file altered?")
-    return told
+    space = read({"labels": fields["labels"]}, {"labels": _part(meta, "labels")}, arrays, what)["labels"]
+    found: dict[str, Any] = read(fields, meta, arrays, what, n_columns=space.n_columns)
+    with restoring(what):
+        found["rule"].check_labels(space.n_columns)
+    return found
 
 
-def label_space(labels: SavedLabels) -> LabelSpace:
-    """The labels of a categorizer."""
-    text = isinstance(labels.classes[0], str)
-    return LabelSpace(np.array(labels.classes, dtype=object if text else None), labels.kind)
+def _part(meta: Any, name: str) -> Any:
+    return meta.get(name) if isinstance(meta, dict) else None

@@ -9,13 +9,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from textbayes.categorizer.schema import SCORED_ENSEMBLE, SCORER, read_description
+from textbayes.core.codec import read
 from textbayes.core.labels import LabelSpace
-from textbayes.core.machine import check_fits_memory
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.decide import Rule
 from textbayes.links import BaseLink
-from textbayes.models.saved_weights import saved_coefficients, weights_description
+from textbayes.models.saved_weights import read_for_scores
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.posterior.intervals import label_probabilities
 from textbayes.text.batches import batches, check_texts, in_order
@@ -127,29 +128,30 @@ class Scorer:
 
         Those are models of other kinds, with draws, or whose texts are not read as words of a vocabulary.
         """
-        from textbayes.categorizer.schema import label_space, read_description  # loads pydantic
-
-        told = read_description(meta, arrays)
-        ensemble = told.ensemble
-        (member, *others), stacked = ensemble.members, part_of(arrays, "fitted.label_stacking")
-        if member.type != "linear" or others or stacked:
+        found = read_description(SCORER, meta, arrays)
+        space, fitted = found["labels"], part_of(arrays, "fitted")
+        ensemble = read(SCORED_ENSEMBLE, found["ensemble"], fitted, "the model's ensemble")
+        member, *others = ensemble["members"]
+        if (
+            member["type"] != "linear"
+            or others
+            or member["columns"] is not None
+            or ensemble["label_stacking"] is not None
+        ):
             return None
-        space = label_space(told.labels)
-        fitted = weights_description(member.state, space.n_columns)
-        views = read_word_views(told.vectorizer, told.weighting, arrays)
-        if fitted.draws is not None or views is None:
+        views = read_word_views(found["vectorizer"], found["weighting"], arrays)
+        if views is None:
             return None
-        shape = (space.n_columns, sum(views.widths))
-        check_fits_memory(8 * shape[0] * shape[1], "the weights of the model")
-        coef, intercept = saved_coefficients(part_of(arrays, "fitted.0"), shape)
-        if ensemble.calibration != 1.0:
-            coef, intercept = ensemble.calibration * coef, ensemble.calibration * intercept
-        rule = Rule.from_state(told.rule, space.n_columns)
-        band = part_of(arrays, "calibration_band")
+        linear = read_for_scores(member["state"], part_of(fitted, "0"), space.n_columns, sum(views.widths))
+        if linear["draws_"] is not None:
+            return None
+        factor = ensemble["calibration"]
+        coef, intercept = linear["coef_"], linear["intercept_"]
+        if factor != 1.0:
+            coef, intercept = factor * coef, factor * intercept
         return cls(
-            space, rule, views, coef, intercept, fitted.link, ensemble.inverse_temperature,
-            CalibrationBand.from_arrays(band, space.n_columns) if band else None,
-            None if told.columns is None else told.columns.model_dump(),
+            space, found["rule"], views, coef, intercept, linear["link_"], ensemble["inverse_temperature"],
+            found["calibration_band"], found["columns"],
         )  # fmt: skip
 
 

@@ -14,13 +14,14 @@ from textbayes.categorizer.knowledge import check_prior
 from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
-from textbayes.categorizer.state import VECTORIZERS
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, check_class_weight
+from textbayes.core.state import Part
 from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, make_rule
 from textbayes.models.linear.words import check_refit
-from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text import TermWeighting, TextVectorizer, vectorizers
+from textbayes.text.base import BaseTextVectorizer
 
 _PARTS = ("vectorizer", "weighting", "model", "rule")
 
@@ -124,10 +125,10 @@ def check_settings(model: Any) -> None:
         raise InputError(f"cv={model.cv!r} is not usable; pass a whole number of folds from 2 on")
     if model.select is None and (model.select_k is not None or model.select_threshold is not None):
         raise InputError("select_k and select_threshold choose words by a score; name it with select")
-    if model.vectorizer is not None and type(model.vectorizer).__name__ not in VECTORIZERS:
+    if model.vectorizer is not None and not _is_registered(model.vectorizer):
         raise InputError(
-            f"vectorizer is a {type(model.vectorizer).__name__}; pass a textbayes {' or '.join(VECTORIZERS)}, which "
-            "can be written to a model file"
+            f"vectorizer is a {type(model.vectorizer).__name__}; pass a textbayes TextVectorizer or "
+            "HashingTextVectorizer, which can be written to a model file, or register its class"
         )
     if not isinstance(model.weighting, TermWeighting | str | None):
         raise InputError(
@@ -147,6 +148,12 @@ def check_settings(model: Any) -> None:
     check_class_weight(model.class_weight)
     check_refit(1 if model.refit_k is None else model.refit_k, model.refit_by)
     check_prior(model.prior, model.prior_weight, model.vectorizer)
+
+
+def _is_registered(vectorizer: Any) -> bool:
+    """Whether a model file can keep a vectorizer of one view."""
+    single = isinstance(vectorizer, BaseTextVectorizer) and isinstance(getattr(vectorizer, "name", None), str)
+    return single and Part(vectorizers, fitted=False).takes(vectorizer)
 
 
 def _check_embeddings(model: Any) -> None:

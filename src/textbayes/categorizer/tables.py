@@ -2,114 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.errors import ModelFileError
-from textbayes.core.labels import LabelSpace
-from textbayes.core.saved_arrays import LARGEST, saved_array
+from textbayes.categorizer.knowledge import Advice
+from textbayes.core.codec import Arrays, Column, Field, Sizes, Table
 from textbayes.core.types import AnyArray
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.models.linear.audit import AuditRow
-from textbayes.text.packed import checked, pack, unpack
+from textbayes.text.packed import Strings
 
+_TEXT = Strings("n_rows")
+_NUMBER = Column(np.float64)
+_COUNT = Column(np.int64, least=0, most=2.0**53)
 _STANCES = ("for", "against")
 
 
-def prior_arrays(table: WordPriors | None) -> dict[str, AnyArray]:
-    """A prior table as arrays; NaN and empty texts stand for None."""
-    if table is None:
-        return {}
-    texts = [
-        (row.word, row.label, row.family or "", row.source, row.mean if isinstance(row.mean, str) else "")
-        for row in table
-    ]
-    means = [None if isinstance(row.mean, str) else row.mean for row in table]
-    arrays = _texts("prior", ("word", "label", "family", "source", "stance"), texts)
-    arrays |= {"prior.mean": _numbers(means)}
-    arrays |= {f"prior.{name}": _numbers([getattr(row, name) for row in table]) for name in ("scale", "sign")}
-    return arrays
+class _PriorRow(NamedTuple):
+    """A row of a prior table: an empty text stands for None."""
+
+    word: str
+    label: str
+    family: str
+    source: str
+    stance: str
+    mean: float | None
+    scale: float | None
+    sign: float | None
 
 
-def restored_prior(arrays: Mapping[str, AnyArray]) -> WordPriors | None:
-    """The table of :func:`prior_arrays`; what no table may hold is refused."""
-    if "prior.mean" not in arrays:
-        return None
-    words, labels, families, sources, stances = _unpacked(
-        arrays, "prior", ("word", "label", "family", "source", "stance")
-    )
-    means, scales, signs = (_values(arrays, f"prior.{name}", len(words)) for name in ("mean", "scale", "sign"))
-    if not set(stances) <= {"", *_STANCES}:
-        raise ModelFileError("the model's prior is neither for nor against a label; was the file altered?")
-    return WordPriors(
-        WordPrior(word, label, stance or mean, scale, family or None, None if sign is None else int(sign), source)
-        for word, label, stance, mean, scale, family, sign, source in zip(
-            words, labels, stances, means, scales, families, signs, sources, strict=True
-        )
+class PriorTable(Field):
+    """A prior table."""
+
+    _rows = Table(
+        {
+            **dict.fromkeys(("word", "label", "family", "source", "stance"), _TEXT),
+            "mean": Column(np.float64, lacking=None),
+            "scale": Column(np.float64, most=np.inf, lacking=None),
+            "sign": Column(np.float64, lacking=None),
+        },
+        _PriorRow,
     )
 
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, WordPriors)
 
-def audit_arrays(rows: Sequence[AuditRow]) -> dict[str, AnyArray]:
-    """The audit as arrays; none where nothing was audited."""
-    if not rows:
-        return {}
-    arrays = _texts("audit", ("word", "label", "source"), [(row.word, row.label, row.source) for row in rows])
-    for name in ("prior_mean", "prior_scale", "posterior", "shift", "p_value"):
-        arrays[f"audit.{name}"] = _numbers([getattr(row, name) for row in rows])
-    arrays["audit.n_documents"] = np.array([row.n_documents for row in rows], dtype=np.int64)
-    arrays["audit.conflict"] = np.array([row.conflict for row in rows], dtype=np.bool_)
-    return arrays
+    def is_meant(self, saved: Any) -> bool:
+        return self._rows.is_meant(saved)
 
+    def write(self, value: WordPriors, place: str, arrays: dict[str, AnyArray]) -> Any:
+        rows = [
+            _PriorRow(row.word, row.label, row.family or "", row.source, *_mean(row.mean), row.scale, row.sign)
+            for row in value
+        ]
+        return self._rows.write(rows, place, arrays)
 
-def restored_audit(arrays: Mapping[str, AnyArray], space: LabelSpace) -> list[AuditRow]:
-    """The audit of :func:`audit_arrays`, of labels that the model has."""
-    if "audit.conflict" not in arrays:
-        return []
-    words, labels, sources = _unpacked(arrays, "audit", ("word", "label", "source"))
-    if not set(labels) <= set(space.column_names):
-        raise ModelFileError("the model's audit of its prior is of labels that it does not have; was the file altered?")
-    n = (len(words),)
-    columns = [
-        saved_array(arrays, "audit.prior_mean", np.float64, n),
-        saved_array(arrays, "audit.prior_scale", np.float64, n, least=0.0, most=np.inf),
-        saved_array(arrays, "audit.posterior", np.float64, n),
-        saved_array(arrays, "audit.shift", np.float64, n, least=-np.inf, most=np.inf),
-        saved_array(arrays, "audit.n_documents", np.int64, n, least=0, most=2.0**53),
-        saved_array(arrays, "audit.p_value", np.float64, n, least=0.0, most=1.0),
-        saved_array(arrays, "audit.conflict", np.bool_, n),
-    ]
-    return [
-        AuditRow(*row) for row in zip(words, labels, sources, *(column.tolist() for column in columns), strict=True)
-    ]
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        rows: Sequence[_PriorRow] = self._rows.read(saved, place, arrays, sizes)
+        if not {row.stance for row in rows} <= {"", *_STANCES}:
+            raise ValueError("is neither for nor against a label")
+        return WordPriors(
+            WordPrior(
+                row.word, row.label, row.stance or row.mean, row.scale, row.family or None,
+                None if row.sign is None else int(row.sign), row.source,
+            )
+            for row in rows
+        )  # fmt: skip
 
 
-def _texts(table: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, AnyArray]:
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    packed = {name: pack(column) for name, column in zip(names, columns, strict=True)}
-    arrays = {f"{table}.{name}": one.data for name, one in packed.items()}
-    return arrays | {f"{table}.{name}_offsets": one.offsets for name, one in packed.items()}
+def _mean(mean: float | str | None) -> tuple[str, float | None]:
+    return (mean, None) if isinstance(mean, str) else ("", mean)
 
 
-def _unpacked(arrays: Mapping[str, AnyArray], table: str, names: Sequence[str]) -> list[list[str]]:
-    columns = [
-        unpack(checked(arrays.get(name), arrays.get(f"{name}_offsets"), f"the model's {name}"))
-        for name in (f"{table}.{name}" for name in names)
-    ]
-    if len({len(column) for column in columns}) > 1:
-        raise ModelFileError(f"the columns of the model's {table} differ in length; was the file altered?")
-    return columns
-
-
-def _numbers(values: Sequence[Any]) -> AnyArray:
-    return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
-
-
-def _values(arrays: Mapping[str, AnyArray], name: str, n: int) -> list[float | None]:
-    array = np.asarray(arrays.get(name))
-    given = {name: array[~np.isnan(array)]} if array.dtype == np.float64 else {name: array}
-    saved_array(given, name, np.float64, (None,), least=-LARGEST, most=np.inf if name == "prior.scale" else LARGEST)
-    if array.shape != (n,):
-        raise ModelFileError("the columns of the model's prior differ in length; was the file altered?")
-    return [None if value != value else value for value in array.tolist()]
+AUDIT = Table(
+    {
+        **dict.fromkeys(("word", "label", "source"), _TEXT),
+        "prior_mean": _NUMBER,
+        "prior_scale": Column(np.float64, least=0.0, most=np.inf),
+        "posterior": _NUMBER,
+        "shift": Column(np.float64, least=-np.inf, most=np.inf),
+        "n_documents": _COUNT,
+        "p_value": Column(np.float64, least=0.0, most=1.0),
+        "conflict": Column(np.bool_),
+    },
+    AuditRow,
+)
+ADVICE = Table(
+    {
+        "label": _TEXT,
+        "weight": Column(np.float64, least=0.0, most=1.0),
+        "why": _TEXT,
+        **dict.fromkeys(("words", "not_in_texts"), _COUNT),
+        **dict.fromkeys(("tried", "change", "error"), Column(np.float64, lacking=np.nan)),
+    },
+    Advice,
+)

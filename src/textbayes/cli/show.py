@@ -110,10 +110,10 @@ def _settings(model: TextCategorizer) -> dict[str, Any]:
     return {
         **_reading(state["vectorizer"], state["weighting"]),
         "model": members[0]["type"] if len(members) == 1 else "pool",
-        "link": members[0]["state"].get("link") if len(members) == 1 else None,
+        "link": members[0]["state"].get("link_") if len(members) == 1 else None,
         "members": members_in_words(model) or None,
         "pool": model.pool_.tolist(),
-        "rule": {"name": state["rule"]["rule"], **state["rule"]["params"]},
+        "rule": _parameters(state["rule"]),
         "prior_weight": None if model.prior_weight_ is None else model.prior_weight_.tolist(),
         **state["settings"],
     }
@@ -121,11 +121,19 @@ def _settings(model: TextCategorizer) -> dict[str, Any]:
 
 def _reading(vectorizer: dict[str, Any], weighting: dict[str, Any]) -> dict[str, Any]:
     """How texts are read, by each view where there are several."""
-    if "views" not in vectorizer:
-        params = {"class": vectorizer["class"], **vectorizer["params"]}
-        return {"vectorizer": params, "weighting": weighting["params"]}
-    views = [view | {"words": view["words"]["params"]} for view in vectorizer["views"]]
-    return {"vectorizer": {"class": vectorizer["class"], "views": views}, "weighting": None}
+    if vectorizer["name"] != "views":
+        return {"vectorizer": _parameters(vectorizer), "weighting": _parameters(weighting)}
+    views = [
+        {"name": name, "part": view["part"], "factor": view["factor"]}
+        | {"weighting": _parameters(view["weighting"]), "vectorizer": _parameters(view["vectorizer"])}
+        for name, view in vectorizer["fields"]["fitted_views"].items()
+    ]
+    return {"vectorizer": {"name": "views", "views": views}, "weighting": None}
+
+
+def _parameters(part: dict[str, Any]) -> dict[str, Any]:
+    """Name and parameters of a part of a model file, without what it learnt, whose names end in an underscore."""
+    return {"name": part["name"], **{name: one for name, one in part["fields"].items() if not name.endswith("_")}}
 
 
 def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from textbayes.cli.figures import LABEL_COLUMNS, MOST_LABELS, headline_table, la
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.output import grid, make_table
 from textbayes.cli.terminal import console, note, shown, waiting
+from textbayes.core.state import to_state
 from textbayes.core.types import AnyArray
 from textbayes.display.lines import cell_width
 from textbayes.models.base import SamplingCallback
@@ -271,7 +272,7 @@ def _calibrated(model: TextCategorizer) -> dict[str, Any]:
 
 def _drawn(draws: Draws) -> dict[str, Any]:
     """Number of draws the model keeps, and their size before they are packed."""
-    arrays = draws.to_state()[1].values()
+    arrays = to_state(draws)[1].values()
     return {
         "draws": max(one.intercept.size for one in draws.labels),
         "draws_megabytes": round(sum(array.nbytes for array in arrays) / 1e6, 1),

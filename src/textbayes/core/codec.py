@@ -1,27 +1,24 @@
-"""States of objects as JSON and named arrays, by fields declared beside each class: type, shape and range.
+"""Kinds of field: how one value of an object is written as JSON and arrays, and what a file may say of it.
 
-A class lists its fields by name, ``fields = {"l1_ratio": Hyper(least=0.0, most=1.0)}``; subclasses add theirs. A
-parameter of the constructor without a line has the field of its default (``fields_of``), so that a new class with
-parameters of its own is saved and loaded without a declaration; a field None is not kept. :func:`to_state` writes an
-object, :func:`from_state` makes it again by its constructor. What a file says is checked here, field by field, before
-anything uses it; what fields say together is checked by the constructor, or by ``check_state`` if the class has it.
-
-An array is not named in the JSON: it lies under its place, ``model.prior.scale``.
+What a file says is checked here, field by field, before anything uses it. An array is not named in the JSON: it lies
+under its place, ``model.prior.scale``. See ``textbayes.core.state`` for the objects that have fields.
 """
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
+from types import EllipsisType
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.registry import Registry
-from textbayes.core.saved_arrays import LARGEST, saved_array, saved_csr
+from textbayes.core.machine import check_fits_memory
+from textbayes.core.saved_arrays import LARGEST, saved_array, saved_csr, saved_dense
 from textbayes.core.types import AnyArray
 
 Arrays = Mapping[str, AnyArray]
@@ -33,7 +30,7 @@ State = tuple[dict[str, Any], dict[str, AnyArray]]
 Fields = Mapping[str, "Field | None"]
 
 TINY = float(np.nextafter(0.0, 1.0))  # the least number above 0
-_ABSENT: Any = object()  # what the JSON says of a field that is an array
+ABSENT: Any = object()  # what the JSON says of a field that is an array
 _WHOLE = 2**53
 _LONGEST_SHOWN = 60
 
@@ -43,6 +40,10 @@ class Field(ABC):
 
     def __or__(self, other: Field) -> Field:
         return _OneOf(self, other)
+
+    def where(self, check: Callable[[Any], None]) -> Field:
+        """This field, whose values a function refuses by a ValueError."""
+        return _Checked(self, check)
 
     @abstractmethod
     def takes(self, value: Any) -> bool:
@@ -59,6 +60,10 @@ class Field(ABC):
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         """The value; a ValueError says what is needed."""
         return saved
+
+    def are_plain(self, values: Collection[Any]) -> bool:
+        """Whether many values stand in JSON as they are, each in its range: they are not looked at one by one then."""
+        return False
 
 
 class Null(Field):
@@ -79,6 +84,9 @@ class Flag(Field):
 
     def is_meant(self, saved: Any) -> bool:
         return isinstance(saved, bool)
+
+    def are_plain(self, values: Collection[Any]) -> bool:
+        return set(map(type, values)) <= {bool}
 
 
 class Number(Field):
@@ -145,12 +153,17 @@ class Whole(Number):
         sizes[place.rpartition(".")[2]] = saved
         return saved
 
+    def are_plain(self, values: Collection[Any]) -> bool:
+        return set(map(type, values)) <= {int} and (
+            not values or (min(values) >= self.least and max(values) <= self.most)
+        )
+
 
 class Text(Field):
-    """A text, not longer than so many characters."""
+    """A text of so many characters; without ``unicode`` half of a surrogate pair is one too, as in names of files."""
 
-    def __init__(self, longest: int = 10_000) -> None:
-        self.longest = longest
+    def __init__(self, longest: int = 2**24, least: int = 0, unicode: bool = True) -> None:
+        self.longest, self.least, self.unicode = longest, least, unicode
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str)
@@ -162,13 +175,19 @@ class Text(Field):
         return str(value)
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if len(saved) > self.longest:
-            raise ValueError(f"it must have {self.longest} characters or fewer")
-        try:
-            saved.encode()
-        except UnicodeEncodeError:
-            raise ValueError("half of a surrogate pair is no character") from None
+        if not self.least <= len(saved) <= self.longest:
+            least = f"{self.least} to " if self.least else ""
+            raise ValueError(f"it must have {least}{self.longest} characters{'' if least else ' or fewer'}")
+        if self.unicode and not _is_unicode(saved):
+            raise ValueError("half of a surrogate pair is no character")
         return saved
+
+    def are_plain(self, values: Collection[Any]) -> bool:
+        if not set(map(type, values)) <= {str}:
+            return False
+        lengths = list(map(len, values)) or [self.least]
+        fits = self.least <= min(lengths) and max(lengths) <= self.longest
+        return fits and (not self.unicode or _is_unicode("".join(values)))
 
 
 class Choice(Field):
@@ -194,6 +213,98 @@ class Described(Field):
         return isinstance(saved, dict)
 
 
+class Unread(Field):
+    """What there may be and who reads has no use for; it is read as None."""
+
+    def takes(self, value: Any) -> bool:
+        return False
+
+    def is_meant(self, saved: Any) -> bool:
+        return True
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        return None
+
+
+class Record(Field):
+    """Values by name, each with its field; those of ``optional`` may be left out. Its sizes are its own."""
+
+    def __init__(self, fields: Mapping[str, Field], optional: Collection[str] = ()) -> None:
+        self.fields, self.optional = fields, optional
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and set(self.fields) - set(self.optional) <= set(value) <= set(self.fields)
+
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, dict)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        meta, own = written(value, {name: field for name, field in self.fields.items() if name in value}, place)
+        arrays |= own
+        return meta
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        left_out = set(self.optional) - set(saved)
+        fields = {name: field for name, field in self.fields.items() if name not in left_out}
+        return read_values(fields, saved, place, arrays, dict(sizes))
+
+
+class Row(Field):
+    """So many values, each with its field, as a list."""
+
+    def __init__(self, *items: Field) -> None:
+        self.items = items
+
+    def takes(self, value: Any) -> bool:
+        return (
+            isinstance(value, list | tuple)
+            and len(value) == len(self.items)
+            and all(item.takes(one) for item, one in zip(self.items, value, strict=True))
+        )
+
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, list) and len(saved) == len(self.items)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        return [item.write(one, place, arrays) for item, one in zip(self.items, value, strict=True)]
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        numbered = enumerate(zip(self.items, saved, strict=True))
+        return [read_one(item, one, f"{place}.{k}", arrays, sizes) for k, (item, one) in numbered]
+
+    def are_plain(self, values: Collection[Any]) -> bool:
+        if not all(isinstance(row, list) and len(row) == len(self.items) for row in values):
+            return False
+        return all(item.are_plain(column) for item, column in zip(self.items, zip(*values, strict=True), strict=False))
+
+
+class Named(Field):
+    """A mapping of any texts to values of one kind; ``unicode`` as of a ``Text``."""
+
+    def __init__(self, value: Field, unicode: bool = True) -> None:
+        self.value, self.unicode = value, unicode
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            isinstance(name, str) and self.value.takes(one) for name, one in value.items()
+        )
+
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, dict)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        if self.value.are_plain(value.values()):
+            return dict(value)
+        return {name: self.value.write(one, f"{place}.{name}", arrays) for name, one in value.items()}
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if self.unicode and not _is_unicode("".join(saved)):
+            raise ValueError("a name has half of a surrogate pair, which is no character")
+        if self.value.are_plain(saved.values()):
+            return saved
+        return {name: read_one(self.value, one, f"{place}.{name}", arrays, sizes) for name, one in saved.items()}
+
+
 class Pairs(Field):
     """A mapping, as a list of pairs: JSON's keys are texts, and these may be numbers."""
 
@@ -215,7 +326,7 @@ class Pairs(Field):
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         return {
-            _read(self.key, name, place, arrays, sizes): _read(self.value, one, place, arrays, sizes)
+            read_one(self.key, name, place, arrays, sizes): read_one(self.value, one, place, arrays, sizes)
             for name, one in saved
         }
 
@@ -233,12 +344,16 @@ class List(Field):
         return isinstance(saved, list)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        if self.item.are_plain(value):
+            return list(value)
         return [self.item.write(one, f"{place}.{k}", arrays) for k, one in enumerate(value)]
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         if not self.least <= len(saved) <= self.most:
             raise ValueError(f"it must have {self.least} to {self.most} items")
-        return self.make(_read(self.item, one, f"{place}.{k}", arrays, sizes) for k, one in enumerate(saved))
+        if self.item.are_plain(saved):
+            return self.make(saved)
+        return self.make(read_one(self.item, one, f"{place}.{k}", arrays, sizes) for k, one in enumerate(saved))
 
 
 class Array(Field):
@@ -266,11 +381,11 @@ class Array(Field):
         )
 
     def is_meant(self, saved: Any) -> bool:
-        return saved is _ABSENT
+        return saved is ABSENT
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         arrays[place] = value
-        return _ABSENT
+        return ABSENT
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         named = self._shape(np.ndim(arrays.get(place, 0)))
@@ -290,6 +405,55 @@ class Array(Field):
         return (None,) * max(ndim - len(last), 0) + last
 
 
+class Column(Array):
+    """Values of a column of a table, as a list; ``lacking`` is the value that NaN stands for, if it may."""
+
+    def __init__(
+        self, dtype: Any, least: float = -LARGEST, most: float = LARGEST, lacking: float | EllipsisType | None = ...
+    ) -> None:
+        super().__init__(dtype, ("n_rows",), least, most)
+        self.lacking, self._possible = lacking, min(max(least, 0.0), most)
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, list)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        return super().write(np.array([np.nan if one is None else one for one in value], self.dtype), place, arrays)
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        given = arrays
+        if self.lacking is not ... and (array := arrays.get(place, np.zeros(0))).dtype == np.float64:
+            given = {place: np.where(np.isnan(array), self._possible, array)}
+        values = super().read(saved, place, given, sizes).tolist()
+        if given is arrays:
+            return values
+        return [self.lacking if value != value else value for value in arrays[place].tolist()]
+
+
+class Table(Field):
+    """Rows with attributes of one name, an array or more for each column; read as rows that ``make`` makes."""
+
+    def __init__(self, columns: Mapping[str, Field], make: Callable[..., Any]) -> None:
+        self.columns, self.make = columns, make
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, list | tuple)
+
+    def is_meant(self, saved: Any) -> bool:
+        return saved is ABSENT
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        for name, field in self.columns.items():
+            field.write([getattr(row, name) for row in value], f"{place}.{name}", arrays)
+        return ABSENT
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        own = dict(sizes)
+        own.pop("n_rows", None)
+        columns = [field.read(saved, f"{place}.{name}", arrays, own) for name, field in self.columns.items()]
+        return [self.make(*row) for row in zip(*columns, strict=True)]
+
+
 class Csr(Field):
     """A sparse matrix in CSR."""
 
@@ -300,17 +464,40 @@ class Csr(Field):
         return getattr(value, "format", None) == "csr"
 
     def is_meant(self, saved: Any) -> bool:
-        return saved is _ABSENT
+        return saved is ABSENT
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         arrays |= {f"{place}.{part}": getattr(value, part) for part in ("data", "indices", "indptr")}
-        return _ABSENT
+        return ABSENT
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         n_rows, n_columns = (_length(one, sizes) for one in self.shape)
         if n_rows is None:
             n_rows = max(len(arrays.get(f"{place}.indptr", ())) - 1, 0)
         return saved_csr(arrays, place, (n_rows, int(n_columns or 0)), least=self.least, in_order=self.in_order)
+
+
+class Dense(Csr):
+    """A matrix with many zeros, stored as a sparse one and read laid out column by column.
+
+    With ``nan_is_zero`` zeros that are stored stand for NaN, and all others are above 0.
+    """
+
+    def __init__(self, shape: tuple[Length, Length], nan_is_zero: bool = False) -> None:
+        super().__init__(shape, least=0.0 if nan_is_zero else -LARGEST)
+        self.nan_is_zero = nan_is_zero
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray) and value.ndim == 2
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        return super().write(sparse.csr_matrix(np.nan_to_num(value) if self.nan_is_zero else value), place, arrays)
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        shape = tuple(int(_length(one, sizes) or 0) for one in self.shape)
+        check_fits_memory(8 * shape[0] * shape[1], "the weights of the model")
+        found = saved_dense(arrays, place, (shape[0], shape[1]), least=self.least)
+        return np.where(found > 0.0, found, np.nan) if self.nan_is_zero else found
 
 
 class Hyper(Number):
@@ -322,16 +509,16 @@ class Hyper(Number):
         return super().takes(value)
 
     def is_meant(self, saved: Any) -> bool:
-        return saved is _ABSENT or super().is_meant(saved)
+        return saved is ABSENT or super().is_meant(saved)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         if np.ndim(value) == 0:
             return super().write(value, place, arrays)
         arrays[place] = np.asarray(value, dtype=np.float64)
-        return _ABSENT
+        return ABSENT
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if saved is not _ABSENT:
+        if saved is not ABSENT:
             return super().read(saved, place, arrays, sizes)
         array = arrays.get(place)
         if array is None:
@@ -342,33 +529,25 @@ class Hyper(Number):
         return np.array(array)
 
 
-class Part(Field):
-    """An object with fields of its own: of one class, or of those of a registry, by name. Its sizes are its own."""
+class _Checked(Field):
+    """A field whose values are checked once more."""
 
-    def __init__(self, of: type | Registry[Any]) -> None:
-        self.of = of
+    def __init__(self, field: Field, check: Callable[[Any], None]) -> None:
+        self.field, self.check = field, check
 
     def takes(self, value: Any) -> bool:
-        if isinstance(self.of, type):
-            return isinstance(value, self.of)
-        name = getattr(value, "name", None)
-        return isinstance(name, str) and name in self.of.names() and self.of.get(name) is type(value)
+        return self.field.takes(value)
 
     def is_meant(self, saved: Any) -> bool:
-        return isinstance(saved, dict)
+        return self.field.is_meant(saved)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
-        meta, own = to_state(value, place)
-        arrays |= own
-        return meta if isinstance(self.of, type) else {"name": value.name, "fields": meta}
+        return self.field.write(value, place, arrays)
 
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if isinstance(self.of, type):
-            return _made(self.of, saved, place, arrays, dict(sizes))
-        name, meta = saved.get("name"), saved.get("fields")
-        if set(saved) != {"name", "fields"} or not isinstance(meta, dict) or name not in self.of.names():
-            raise ValueError(f"the name of a {self.of.kind} and its fields are needed")
-        return _made(self.of.get(name), meta, place, arrays, dict(sizes))
+        value = self.field.read(saved, place, arrays, sizes)
+        self.check(value)
+        return value
 
 
 class _OneOf(Field):
@@ -391,66 +570,14 @@ class _OneOf(Field):
     def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         return next(part for part in self.parts if part.is_meant(saved)).read(saved, place, arrays, sizes)
 
-
-def with_fields(fields: Fields) -> Callable[[type[T]], type[T]]:
-    """Declare the fields of a class that can have no class variable, such as a ``NamedTuple``."""
-
-    def declare(cls: type[T]) -> type[T]:
-        setattr(cls, "fields", fields)  # noqa: B010  # mypy knows no such attribute
-        return cls
-
-    return declare
+    def are_plain(self, values: Collection[Any]) -> bool:
+        return any(part.are_plain(values) for part in self.parts)
 
 
-def fields_of(cls: type) -> dict[str, Field]:
-    """Fields of a class: those declared by it and its bases, and those of undeclared parameters by their defaults.
-
-    ``undeclared``, where the class has it, is the field of every parameter without a line.
-    """
-    declared: dict[str, Field | None] = {}
-    for base in reversed(cls.__mro__):
-        declared |= vars(base).get("fields", {})
-    for name, parameter in inspect.signature(cls).parameters.items():
-        if name not in declared and parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            declared[name] = getattr(cls, "undeclared", None) or _of_default(parameter.default)
-    return {name: field for name, field in declared.items() if field is not None}
-
-
-def to_state(value: Any, place: str = "") -> State:
-    """The fields of an object as JSON, and arrays under their places; what cannot be kept is refused by name."""
-    fields = fields_of(type(value))
-    open_field = _open_field(type(value))
-    if open_field is not None:
-        fields |= {name: open_field for name in vars(value) if name not in fields}
-    return written({name: getattr(value, name) for name in fields}, fields, place)
-
-
-def from_state(
-    cls: type,
-    meta: Any,
-    arrays: Arrays,
-    what: str,
-    place: str = "",
-    *,
-    given: Mapping[str, Any] | None = None,
-    **sizes: int,
-) -> Any:
-    """The object that :func:`to_state` described, made by its constructor.
-
-    Parameters
-    ----------
-    cls : type
-    meta, arrays : the state
-    what : str
-        The name of the object in an error message.
-    place : str
-        Where in the arrays its own are.
-    given : mapping, optional
-        Arguments of the constructor that the state does not have.
-    sizes : lengths of arrays that are known
-    """
-    with restoring(what):
-        return _made(cls, meta, place, arrays, dict(sizes), given)
+def sorted_and_distinct(values: Any) -> None:
+    """Refuse values that do not go up."""
+    if any(not before < after for before, after in pairwise(values)):
+        raise ValueError("they must be distinct and in sorted order")
 
 
 def written(values: Mapping[str, Any], fields: Mapping[str, Field], place: str = "") -> State:
@@ -461,87 +588,56 @@ def written(values: Mapping[str, Any], fields: Mapping[str, Field], place: str =
         if not field.takes(values[name]):
             shown = f"{type(values[name]).__name__}" if not np.isscalar(values[name]) else repr(values[name])
             raise InputError(f"{name} is a {shown}, which a model file cannot keep; use another value")
-        saved = field.write(values[name], _joined(place, name), arrays)
-        if saved is not _ABSENT:
+        saved = field.write(values[name], joined(place, name), arrays)
+        if saved is not ABSENT:
             meta[name] = saved
     return meta, arrays
 
 
 def read(fields: Mapping[str, Field], meta: Any, arrays: Arrays, what: str, place: str = "", **sizes: int) -> Any:
     """Values by name that :func:`written` described; a missing, unknown or wrong one is refused."""
-    with restoring(what):
-        return _values(fields, meta, place, arrays, dict(sizes))
+    with restoring(what, place):
+        return read_values(fields, meta, place, arrays, dict(sizes))
 
 
 @contextmanager
-def restoring(what: str) -> Iterator[None]:
-    """Errors of what is made from a file as a sentence that says so."""
+def restoring(what: str, place: str = "") -> Iterator[None]:
+    """Errors of what is made from a file, with its arrays at a place, as a sentence that says so."""
     try:
         yield
     except ModelFileError:
         raise
     except (InputError, ArithmeticError, KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{what} cannot be used ({error}); was the file altered?") from error
+        reason = str(error).replace(f"its {place}.", "its ") if place else str(error)
+        raise ModelFileError(f"{what} cannot be used ({reason}); was the file altered?") from error
 
 
-def _made(
-    cls: type, meta: Any, place: str, arrays: Arrays, sizes: Sizes, given: Mapping[str, Any] | None = None
-) -> Any:
-    fields, open_field = fields_of(cls), _open_field(cls)
-    if open_field is not None and isinstance(meta, dict):
-        below = [name.removeprefix(f"{place}.").partition(".")[0] for name in arrays if name.startswith(f"{place}.")]
-        fields |= {name: open_field for name in (*meta, *below) if name not in fields}
-    made = cls(**_values(fields, meta, place, arrays, sizes), **(given or {}))
-    if hasattr(made, "check_state"):
-        made.check_state()
-    return made
-
-
-def _values(fields: Mapping[str, Field], meta: Any, place: str, arrays: Arrays, sizes: Sizes) -> dict[str, Any]:
+def read_values(fields: Mapping[str, Field], meta: Any, place: str, arrays: Arrays, sizes: Sizes) -> dict[str, Any]:
     if not isinstance(meta, dict):
         raise ValueError(f"{place or 'it'} is not described")
     unknown = sorted(set(meta) - set(fields))
     if unknown:
-        raise ValueError(f"{unknown[0][:_LONGEST_SHOWN]!r} is not known to this version of textbayes")
+        name = ascii(joined(place, unknown[0]))[1:-1]
+        raise ValueError(f"its {name[-_LONGEST_SHOWN:]} is not known to this version of textbayes")
     # Whole numbers come first: they are lengths of arrays.
     order = sorted(fields, key=lambda name: not isinstance(fields[name], Whole))
-    found = {name: _read(fields[name], meta.get(name, _ABSENT), _joined(place, name), arrays, sizes) for name in order}
+    found = {name: read_one(fields[name], meta.get(name, ABSENT), joined(place, name), arrays, sizes) for name in order}
     return {name: found[name] for name in fields}
 
 
-def _read(field: Field, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-    name = place.rpartition(".")[2]
+def read_one(field: Field, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
     if not field.is_meant(saved):
-        raise ValueError(f"its {name} is missing" if saved is _ABSENT else f"its {name} cannot be {_shown(saved)}")
+        raise ValueError(f"its {place} is missing" if saved is ABSENT else f"its {place} cannot be {_shown(saved)}")
     try:
         return field.read(saved, place, arrays, sizes)
     except ValueError as error:
-        if isinstance(saved, dict | list):  # the sentence names a part of it
+        if str(error).startswith("its "):  # the sentence names a part of it
             raise
-        if saved is _ABSENT:
-            raise ValueError(f"its {name} {error}") from None
-        raise ValueError(f"its {name} is {_shown(saved)}: {error}") from None
-
-
-def _open_field(cls: type) -> Field | None:
-    """The field of names that a constructor takes without listing them."""
-    kinds = {parameter.kind for parameter in inspect.signature(cls).parameters.values()}
-    field: Field | None = getattr(cls, "undeclared", None)
-    return field if inspect.Parameter.VAR_KEYWORD in kinds else None
-
-
-def _of_default(default: Any) -> Field:
-    """The field of a parameter with that default."""
-    plain: tuple[tuple[type, Field], ...] = (
-        (bool, Flag()),
-        (int, Whole()),
-        (float, Number(infinite=True)),
-        (str, Text()),
-    )
-    for kind, field in plain:
-        if isinstance(default, kind):
-            return field | Null()
-    return Flag() | Number(infinite=True) | Text() | Null() | Array(np.float64, (...,))
+        if saved is ABSENT:
+            raise ValueError(f"its {place} {error}") from None
+        if isinstance(saved, dict | list):
+            raise ValueError(f"its {place}: {error}") from None
+        raise ValueError(f"its {place} is {_shown(saved)}: {error}") from None
 
 
 def _length(one: Length, sizes: Sizes) -> int | None:
@@ -550,8 +646,16 @@ def _length(one: Length, sizes: Sizes) -> int | None:
     return sizes.get(one) if isinstance(one, str) else one
 
 
-def _joined(place: str, name: str) -> str:
+def joined(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _scalar(value: Any) -> bool:

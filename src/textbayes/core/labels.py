@@ -13,7 +13,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
+from textbayes.core.codec import Arrays, Choice, Field, Flag, List, Number, Sizes, Text, Whole, sorted_and_distinct
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.state import with_fields
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import is_number
 
@@ -22,11 +24,41 @@ Layout = Literal["vector", "lists", "matrix"]
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
+class _Classes(Field):
+    """Classes in sorted order, all of one type."""
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray) and value.ndim == 1
+
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, list)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        return value.tolist()
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if {*map(type, saved)} not in ({str}, {bool}, {int}, {float}):
+            raise ValueError("texts, whole numbers or yes and no are needed, all of one type")
+        item = {str: Text(), bool: Flag(), int: Whole(-(2**63), 2**63 - 1), float: Number()}[type(saved[0])]
+        List(item).read(saved, place, arrays, sizes)
+        sorted_and_distinct(saved)
+        if len({str(name) for name in saved}) < len(saved):
+            raise ValueError("two classes have one name")
+        return np.array(saved, dtype=object if isinstance(saved[0], str) else None)
+
+
+@with_fields({"classes": _Classes(), "kind": Choice("binary", "multiclass", "multilabel")})
 class LabelSpace(NamedTuple):
     """Space of labels that can be predicted: ``classes`` in sorted order and how many of them a document carries."""
 
     classes: AnyArray
     kind: Kind
+
+    def check_state(self) -> None:
+        """Refuse another number of classes than the kind has."""
+        n = len(self.classes)
+        if not {"binary": n == 2, "multiclass": n > 2, "multilabel": n > 0}[self.kind]:
+            raise ValueError(f"{n} classes are not {self.kind}")
 
     @property
     def n_columns(self) -> int:

@@ -13,11 +13,27 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from textbayes.core.codec import Choice, Field, List, Null, Text, Whole
 from textbayes.core.errors import MalformedFileError
 
 _USUAL_DELIMITERS = {",", "\t", None}
 MOST_ROWS = 50  # that are remembered
 _MOST_LISTED, _NAME_WIDTH, _VALUE_WIDTH = 20, 28, 44
+
+
+_NAME = Text(2_000)
+COLUMNS: dict[str, Field] = {  # what a file may say of columns
+    "text": List(_NAME, 1, 1_000),
+    "label": List(_NAME, 0, 1_000),
+    "id": _NAME | Null(),
+    "label_separator": Text(100, least=1) | Null(),
+    "format": Text(100, least=1) | Null(),
+    "sheet": Text(100, least=1) | Null(),
+    "header_row": Whole(1) | Null(),
+    "delimiter": Text(1, least=1) | Null(),
+    "encoding": Text(100, least=1) | Null(),
+    "line_end": Choice("\n", "\r\n", None),
+}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Decision rules: from probabilities (n_docs, n_labels) to yes or no, one threshold or more per label.
 
-A rule is one small object with ``fit(proba, Y)``, ``decide(proba)``, ``to_state()`` and
-``Rule.from_state(state)``; ``rules.names()`` lists them and ``make_rule(name, **parameters)`` makes one.
+A rule is one small object with ``fit(proba, Y)`` and ``decide(proba)``; ``rules.names()`` lists them and
+``make_rule(name, **parameters)`` makes one.
 """
 
 from __future__ import annotations

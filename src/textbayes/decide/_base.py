@@ -1,4 +1,4 @@
-"""Base of all decision rules: the registry, the checks, a state that is plain JSON, and every way to cut a ranking.
+"""Base of all decision rules: the registry, the checks, the fields of their states, and every way to cut a ranking.
 
 A rule is fitted on probabilities (n_docs, n_labels) and the true indicator Y of the same shape, and then decides. All
 thresholds are strict: label j is given to a document when p_j > threshold_j. Two values therefore need no infinity:
@@ -8,13 +8,14 @@ threshold on labelled probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
+from textbayes.core.codec import Array, Fields, Hyper, List, Number, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.parameters import Parameters, name_and_parameters
@@ -36,12 +37,16 @@ ALWAYS = -1.0
 
 Scale = Literal["probability", "logit"]
 
+OF_LABELS = Array(np.float64, ("n_labels_",))  # what a rule has learnt of each label
+PER_LABEL = Hyper() | List(Number())  # a parameter: a number, or one for each label
+
 
 class Rule(Parameters):
     """Base of the decision rules: subclasses write ``_fit`` and ``decide`` and register under their ``name``."""
 
     name: ClassVar[str]
-    learnt: ClassVar[tuple[str, ...]] = ()  # one value per label each; what a model file keeps beside ``n_labels_``
+    learnt: ClassVar[Fields] = {"n_labels_": Whole(1)}  # what ``fit`` sets and a model file keeps
+    has_thresholds: bool = False  # whether ``fit`` sets ``thresholds_``
 
     thresholds_: FloatArray  # of rules that have one threshold for each label
     counts_positives: ClassVar[bool] = False  # how many documents have a label matters to ``fit``, not which
@@ -116,61 +121,17 @@ class Rule(Parameters):
             raise InputError(f"rule {self.name!r} learns from true labels; call fit(proba, Y) with Y")
         return Y
 
-    def to_state(self) -> dict[str, Any]:
-        """Name, parameters and what was learnt, as plain numbers, strings and lists: ``json.dumps`` takes it."""
-        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") and not key.startswith("_")}
-        return {
-            "rule": self.name,
-            "params": {key: _plain(value) for key, value in self.get_params(deep=False).items()},
-            "fitted": {key: _plain(fitted[key]) for key in sorted(fitted)},
-        }
+    def check_labels(self, n_labels: int) -> None:
+        """Refuse to decide on another number of labels than the rule was fitted on."""
+        if self.n_labels_ != n_labels:
+            raise InputError(f"rule {self.name!r} was fitted on {self.n_labels_} labels, not {n_labels}")
 
-    @staticmethod
-    def from_state(state: Mapping[str, Any], n_labels: int | None = None) -> Rule:
-        """The rule a state was taken from, of whichever class; it decides the same.
-
-        Where ``n_labels`` is given, the rule must have been fitted on so many.
-        """
-        if not isinstance(state, Mapping):
-            raise InputError(f"the state of a decision rule is a {type(state).__name__}; pass what to_state gave")
-        for part, kind in (("rule", str), ("params", Mapping), ("fitted", Mapping)):
-            if not isinstance(state.get(part), kind):
-                raise InputError(f"the state of a decision rule lacks {part!r}; pass what to_state gave")
-        name, params, fitted = state["rule"], dict(state["params"]), dict(state["fitted"])
-        rule_class = rules.get(name)
-        unknown = set(params) - set(rule_class._get_param_names())
-        if unknown:
-            raise InputError(f"rule {name!r} has no parameter {sorted(unknown)[0]!r}; was the state altered?")
-        rule = rule_class(**{key: _revived(value) for key, value in params.items()})
-        if fitted or n_labels is not None:
-            rule._restore(fitted, n_labels)
-        return rule
-
-    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
-        """Take what was learnt out of a state, if it is what this rule learns from so many labels."""
-        n_fitted = fitted.pop("n_labels_", None)
-        if type(n_fitted) is not int or n_fitted < 1 or n_labels not in (None, n_fitted):
-            raise InputError(f"rule {self.name!r} was fitted on {n_fitted!r} labels; was the state altered?")
-        self.check_params(n_fitted)
-        odd = set(fitted) ^ {key for key in self.learnt if key in fitted or key in self._needed()}
-        if odd:
-            raise InputError(
-                f"rule {self.name!r} does not learn {sorted(odd)[0]!r}, or lacks it; was the state altered?"
-            )
-        for key, value in fitted.items():
-            kinds = {bool} if key == "reached_" else {int, float}
-            plain = isinstance(value, list) and len(value) == n_fitted and {type(one) for one in value} <= kinds
-            array: AnyArray = np.array(value if plain else [np.nan], dtype=np.bool_ if bool in kinds else np.float64)
-            if not plain or not np.isfinite(array).all():
-                raise InputError(
-                    f"rule {self.name!r} needs {n_fitted} finite numbers for {key!r}; was the state altered?"
-                )
-            setattr(self, key, array)
-        self.n_labels_ = n_fitted
-
-    def _needed(self) -> tuple[str, ...]:
-        """Names in ``learnt`` that the rule cannot decide without."""
-        return ()
+    def check_state(self) -> None:
+        """Refuse parameters of a file that cannot be used with the labels that the rule was fitted on."""
+        if hasattr(self, "n_labels_"):
+            self.check_params(self.n_labels_)
+            if self.has_thresholds and self.thresholds_ is None:
+                raise InputError(f"rule {self.name!r} lacks its thresholds")
 
 
 rules: Registry[type[Rule]] = Registry("decision rule", "textbayes.decide")
@@ -179,10 +140,8 @@ rules: Registry[type[Rule]] = Registry("decision rule", "textbayes.decide")
 class ThresholdRule(Rule):
     """A rule that ends in one threshold per label, ``thresholds_``; p > threshold is a yes."""
 
-    learnt: ClassVar[tuple[str, ...]] = ("thresholds_",)
-
-    def _needed(self) -> tuple[str, ...]:
-        return ("thresholds_",)
+    learnt: ClassVar[Fields] = {"thresholds_": OF_LABELS}
+    has_thresholds = True
 
     def decide(self, proba: ArrayLike) -> BoolArray:
         """True where p > threshold."""
@@ -267,18 +226,6 @@ def check_fraction(value: float, name: str) -> None:
     """Refuse what is not a number in [0, 1]."""
     if not (is_number(value) and 0.0 <= value <= 1.0):
         raise InputError(f"{name}={value!r} must lie in [0, 1]")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Rule):
-        return value.to_state()
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _revived(value: Any) -> Any:
-    return Rule.from_state(value) if isinstance(value, dict) and "rule" in value else value
 
 
 class Cuts(NamedTuple):

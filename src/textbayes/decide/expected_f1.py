@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textbayes.core.codec import Fields, Null
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice, check_probabilities
-from textbayes.decide._base import Rule, make_cuts, per_label, rules
+from textbayes.decide._base import OF_LABELS, Rule, make_cuts, per_label, rules
 
 Method = Literal["exact", "lewis"]
 
@@ -45,7 +46,7 @@ class ExpectedF1(Rule):
     """
 
     name = "expected_f1"
-    learnt = ("thresholds_",)
+    learnt: ClassVar[Fields] = {"thresholds_": OF_LABELS | Null()}
 
     def __init__(self, method: Method = "exact", batch: Literal["decide", "fit"] = "decide") -> None:
         self.method = method
@@ -59,8 +60,9 @@ class ExpectedF1(Rule):
     def learns(self) -> bool:
         return self.batch == "fit"
 
-    def _needed(self) -> tuple[str, ...]:
-        return ("thresholds_",) if self.batch == "fit" else ()
+    @property
+    def has_thresholds(self) -> bool:  # type: ignore[override]  # with ``batch="fit"`` alone
+        return self.batch == "fit"
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         if self.batch == "fit":

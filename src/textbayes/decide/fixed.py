@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textbayes.core.codec import Fields
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.decide._base import ALWAYS, NEVER, ThresholdRule, per_label, rules
+from textbayes.decide._base import ALWAYS, NEVER, PER_LABEL, ThresholdRule, per_label, rules
 
 
 class _GivenThreshold(ThresholdRule):
@@ -30,12 +31,10 @@ class _GivenThreshold(ThresholdRule):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         self.thresholds_ = self._thresholds(proba.shape[1])
 
-    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
-        super()._restore(fitted, n_labels)
-        if not np.array_equal(self.thresholds_, self._thresholds(self.n_labels_)):
-            raise InputError(
-                f"rule {self.name!r} has thresholds that its parameters do not give; was the state altered?"
-            )
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "n_labels_") and not np.array_equal(self.thresholds_, self._thresholds(self.n_labels_)):
+            raise InputError(f"rule {self.name!r} has thresholds that its parameters do not give")
 
     def _thresholds(self, n_labels: int) -> FloatArray:
         raise NotImplementedError
@@ -58,6 +57,7 @@ class FixedThreshold(_GivenThreshold):
     """
 
     name = "fixed"
+    fields: ClassVar[Fields] = {"threshold": PER_LABEL}
 
     def __init__(self, threshold: ArrayLike = 0.5) -> None:
         self.threshold = threshold
@@ -90,6 +90,7 @@ class LinearUtility(_GivenThreshold):
     """
 
     name = "utility"
+    fields: ClassVar[Fields] = dict.fromkeys(("tp", "fp", "fn", "tn"), PER_LABEL)
 
     def __init__(self, tp: ArrayLike = 2.0, fp: ArrayLike = -1.0, fn: ArrayLike = 0.0, tn: ArrayLike = 0.0) -> None:
         self.tp = tp

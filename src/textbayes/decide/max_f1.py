@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from textbayes.core.codec import Fields, Null
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice, is_number
-from textbayes.decide._base import NEVER, Scale, ThresholdRule, check_fraction, f_measure_of_cuts, make_cuts, rules
+from textbayes.decide._base import (
+    NEVER,
+    OF_LABELS,
+    Scale,
+    ThresholdRule,
+    check_fraction,
+    f_measure_of_cuts,
+    make_cuts,
+    rules,
+)
 
 
 @rules.register("max_f1")
@@ -54,7 +64,7 @@ class MaxF1(ThresholdRule):
     """
 
     name = "max_f1"
-    learnt = ("thresholds_", "f_")
+    learnt: ClassVar[Fields] = {"f_": OF_LABELS | Null()}
 
     def __init__(
         self,
@@ -126,7 +136,7 @@ class FewestErrors(ThresholdRule):
     """
 
     name = "fewest_errors"
-    learnt = ("thresholds_", "errors_")
+    learnt: ClassVar[Fields] = {"errors_": OF_LABELS | Null()}
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         cuts = make_cuts(proba, self._need_labels(Y))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
+from textbayes.core.codec import Fields, Null
 from textbayes.core.folds import label_order
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.decide._base import NEVER, Cuts, Scale, ThresholdRule, f_measure_of_cuts, make_cuts, rules
+from textbayes.decide._base import NEVER, OF_LABELS, Cuts, Scale, ThresholdRule, f_measure_of_cuts, make_cuts, rules
 
 
 @rules.register("micro_macro")
@@ -45,7 +48,7 @@ class MicroMacroF1(ThresholdRule):
     """
 
     name = "micro_macro"
-    learnt = ("thresholds_", "f_")
+    learnt: ClassVar[Fields] = {"f_": OF_LABELS | Null()}
 
     def __init__(self, scale: Scale = "probability") -> None:
         self.scale = scale

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from textbayes.core.codec import Array, Fields, Null
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
 from textbayes.decide._base import ALWAYS, NEVER, ThresholdRule, check_fraction, lower_share, make_cuts, rules
@@ -34,7 +35,7 @@ class TargetPrecision(ThresholdRule):
     """
 
     name = "target_precision"
-    learnt = ("thresholds_", "reached_")
+    learnt: ClassVar[Fields] = {"reached_": Array(np.bool_, ("n_labels_",)) | Null()}
 
     def __init__(
         self, precision: float = 0.9, confidence: float | None = None, unreached: Literal["never", "best"] = "never"
@@ -88,7 +89,7 @@ class TargetRecall(ThresholdRule):
     """
 
     name = "target_recall"
-    learnt = ("thresholds_", "reached_")
+    learnt: ClassVar[Fields] = {"reached_": Array(np.bool_, ("n_labels_",)) | Null()}
 
     def __init__(self, recall: float = 0.95, confidence: float | None = None) -> None:
         self.recall = recall

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textbayes.core.codec import Fields, Text
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.state import Part
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide._base import ALWAYS, NEVER, Cuts, Rule, check_fraction, make_cuts, make_rule, per_label, rules
+from textbayes.decide._base import (
+    ALWAYS,
+    NEVER,
+    OF_LABELS,
+    PER_LABEL,
+    Cuts,
+    Rule,
+    check_fraction,
+    make_cuts,
+    make_rule,
+    per_label,
+    rules,
+)
 
 _ROUNDING = 1e-9  # rounding of share · count must not cost an exact tie, such as 55 right of 100 at 0.55
 _Choose = Callable[[Cuts, IntArray, float], tuple[IntArray, IntArray]]
@@ -43,7 +57,12 @@ class UnsureBand(Rule):
     """
 
     name = "unsure"
-    learnt = ("thresholds_", "low_", "high_")
+    fields: ClassVar[Fields] = {"rule": Text() | Part(rules, fitted=False), "low": PER_LABEL, "high": PER_LABEL}
+    learnt: ClassVar[Fields] = {
+        **dict.fromkeys(("thresholds_", "low_", "high_"), OF_LABELS),
+        "rule_": Part(rules),
+    }
+    has_thresholds = True
 
     def __init__(
         self,
@@ -78,24 +97,21 @@ class UnsureBand(Rule):
             raise InputError(f"low={self.low!r} is above high={self.high!r}; the band goes from low to high")
         inner = make_rule(self.rule)
         inner.check_params(n_labels)
-        if "thresholds_" not in inner._needed():
+        if not inner.has_thresholds:
             raise NotSupportedError(
                 f"rule {inner.name!r} has no threshold to put a band around; use one that has, such as 'max_f1'"
             )
 
-    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
-        inner: Any = fitted.pop("rule_", None)
-        super()._restore(fitted, n_labels)
-        self.rule_: Any = Rule.from_state(inner, self.n_labels_)
-        same = np.array_equal(getattr(self.rule_, "thresholds_", np.empty(0)), self.thresholds_)
-        if not same or not ((self.low_ <= self.thresholds_) & (self.thresholds_ <= self.high_)).all():
-            raise InputError("the band of rule 'unsure' does not hold its thresholds; was the state altered?")
-
-    def _needed(self) -> tuple[str, ...]:
-        return self.learnt
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "n_labels_"):
+            self.rule_.check_labels(self.n_labels_)
+            same = np.array_equal(getattr(self.rule_, "thresholds_", np.empty(0)), self.thresholds_)
+            if not same or not ((self.low_ <= self.thresholds_) & (self.thresholds_ <= self.high_)).all():
+                raise InputError("the band of rule 'unsure' does not hold its thresholds")
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
-        self.rule_ = make_rule(self.rule).fit(proba, Y)
+        self.rule_: Rule = make_rule(self.rule).fit(proba, Y)
         self.thresholds_: FloatArray = self.rule_.thresholds_
         if self.precision is not None:
             self._fit_band(make_cuts(proba, self._need_labels(Y)), _by_precision, self.precision)

@@ -16,6 +16,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
+from textbayes.core.state import from_state, to_state
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.wording import did_you_mean
 from textbayes.inference import make_inference, samples
@@ -92,7 +93,8 @@ class TextModel:
 
     A class that inherits from it and is registered (``textbayes.models.model_types``) is a model type: it can be named
     in ``train --model``, saved, explained and combined with others. ``fit_features``, ``scores``, ``contributions``,
-    ``word_weights``, ``to_state`` and ``from_state`` are needed; what is not overridden of the rest is refused.
+    ``word_weights`` are needed, and what the fit sets is declared in ``learnt``, by which a model file keeps it (arrays
+    have the lengths ``n_columns``, ``n_classes`` and ``n_features``); what is not overridden of the rest is refused.
 
     Attributes
     ----------
@@ -257,8 +259,8 @@ class TextModel:
         raise NotImplementedError
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """What was fitted as a JSON-able description and named arrays."""
-        raise NotImplementedError
+        """The model as a JSON-able description and named arrays: its parameters, and what ``learnt`` says."""
+        return to_state(self)
 
     @classmethod
     def from_state(
@@ -274,7 +276,12 @@ class TextModel:
         n_features : int
             Words of the model they must be for.
         """
-        raise NotImplementedError
+        model: Self = from_state(
+            cls, meta, arrays, f"the model of type {cls.model_type!r}",
+            n_columns=space.n_columns, n_classes=len(space.classes), n_features=n_features,
+        )  # fmt: skip
+        model.label_space_ = space
+        return model
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """Model after more documents; this one stays as it is.

@@ -19,16 +19,31 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from textbayes.core.codec import Choice, Fields, Flag, Hyper, List, Null, Number, Pairs, Part, Text, Whole
+from textbayes.core.codec import (
+    Arrays,
+    Choice,
+    Fields,
+    Flag,
+    Hyper,
+    List,
+    Null,
+    Number,
+    Pairs,
+    State,
+    Text,
+    Whole,
+    written,
+)
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, document_weights
+from textbayes.core.state import Part
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, canonical, check_positive, check_same_length, check_whole, writable
 from textbayes.inference import inferences, samples
 from textbayes.inference.base import FitInfo, Posterior
 from textbayes.links import BaseLink
 from textbayes.models.base import TextModel, sampling_settings
-from textbayes.models.saved_weights import LinkField, restored_weights, weights_description, weights_state
+from textbayes.models.saved_weights import WEIGHTS, LinkField, read_weights
 from textbayes.posterior.intervals import centred_interval
 from textbayes.priors import BasePrior, make_prior, priors
 from textbayes.priors.by_word import ByWord
@@ -196,15 +211,13 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
             )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    def to_state(self) -> State:
         """Weights, errors and draws as a JSON-able description and arrays."""
-        return weights_state(self)
+        return written({name: getattr(self, name) for name in WEIGHTS}, WEIGHTS)
 
-    def _restore(self, meta: Any, arrays: Any, space: LabelSpace, n_rows: int, n_features: int) -> None:
+    def _restore(self, meta: Any, arrays: Arrays, space: LabelSpace, n_rows: int, n_features: int) -> None:
         """Take over the weights of a file, of that shape."""
-        saved = weights_description(meta, n_rows)
-        self.link_, self.held_scale_ = saved.link, saved.held_scale
-        for name, value in restored_weights(saved.draws, arrays, (n_rows, n_features)).items():
+        for name, value in read_weights(meta, arrays, n_rows, n_features).items():
             setattr(self, name, value)
         self.label_space_, self.classes_, self.n_features_in_ = space, space.classes, n_features
 

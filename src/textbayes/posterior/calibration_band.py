@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, special
 
+from textbayes.core.codec import Array
 from textbayes.core.errors import InputError
-from textbayes.core.saved_arrays import saved_array
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.state import with_fields
+from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_level
 
 # The prior of the calibration curve, log-odds of the share as a function of the log-odds given: the identity, plus a
@@ -26,6 +26,12 @@ _STEPS = 25
 _TOLERANCE = 1e-8
 
 
+@with_fields(
+    {
+        "mean": Array(np.float64, ("n_columns", len(_KNOTS)), least=-1e3, most=1e3),
+        "sd": Array(np.float64, ("n_columns", len(_KNOTS)), least=0.0, most=1e3),
+    }
+)
 class CalibrationBand(NamedTuple):
     """Posterior of the share of texts that have a label, among those to which the model gives the same probability.
 
@@ -108,19 +114,6 @@ class CalibrationBand(NamedTuple):
             spread = reach * np.interp(log_odds[:, k], _KNOTS, self.sd[k])
             low[:, k], high[:, k] = middle - spread, middle + spread
         return np.minimum(special.expit(low), proba), np.maximum(special.expit(high), proba)
-
-    def to_arrays(self) -> dict[str, AnyArray]:
-        """The band as named arrays of a model file."""
-        return {"mean": self.mean, "sd": self.sd}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray], n_columns: int) -> Self:
-        """The band of a model file, checked."""
-        shape = (n_columns, len(_KNOTS))
-        return cls(
-            saved_array(arrays, "mean", np.float64, shape, least=-1e3, most=1e3),
-            saved_array(arrays, "sd", np.float64, shape, least=0.0, most=1e3),
-        )
 
 
 def _log_odds(proba: FloatArray) -> FloatArray:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import Array, from_state, to_state, with_fields
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.codec import Array, Fields, List, Whole
+from textbayes.core.errors import InputError
+from textbayes.core.state import Part, with_fields
 from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_level
@@ -94,6 +95,8 @@ class Draws:
     labels : list of LabelDraws
     n_features : int
     """
+
+    fields: ClassVar[Fields] = {"n_features": Whole(1), "labels": List(Part(LabelDraws), 1)}
 
     def __init__(self, labels: list[LabelDraws], n_features: int) -> None:
         self.labels, self.n_features = labels, n_features
@@ -281,27 +284,6 @@ class Draws:
             for rows in _chunks(X.shape[0], max(1, _AT_ONCE // one.intercept.size)):
                 out[rows, k] = of_predictors(one.predictors(X[rows]))
         return out
-
-    # -- state ----------------------------------------------------------------------------------------------------
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """State of the draws as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        arrays: dict[str, AnyArray] = {}
-        for k, one in enumerate(self.labels):
-            arrays |= to_state(one, str(k))[1]
-        return {"n_labels": len(self.labels), "n_features": self.n_features}, arrays
-
-    @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Draws:
-        """The draws that :meth:`to_state` described."""
-        sizes: list[Any] = [meta.get("n_labels"), meta.get("n_features")]
-        if len(meta) != len(sizes) or not all(type(size) is int and size >= 1 for size in sizes):
-            raise ModelFileError("the model's draws are of no number of labels and words; was the file altered?")
-        n_labels, n_features = sizes
-        if len(arrays) != n_labels * len(LabelDraws._fields):
-            raise ModelFileError(f"the model's draws are not those of {n_labels} labels; was the file altered?")
-        what = "the model's draws"
-        labels = [from_state(LabelDraws, {}, arrays, what, str(k), n_features=n_features) for k in range(n_labels)]
-        return cls(labels, n_features)
 
 
 def _summary(label: str, one: LabelDraws, names: Sequence[str], level: float) -> Iterator[WeightSummary]:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from textbayes.core.codec import TINY, Array, Csr, Flag, Number, from_state, restoring, to_state, with_fields
+from textbayes.core.codec import TINY, Array, Csr, Flag, Number, restoring
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.state import from_state, to_state, with_fields
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 
 _COLUMNS = Array(np.int64, ("size",), least=0, most=lambda sizes: sizes["n_features"] - 1)

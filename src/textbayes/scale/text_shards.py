@@ -20,6 +20,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.progress import Progress, silent
+from textbayes.core.state import from_state, to_state
 from textbayes.core.types import MISSING_LABEL, AnyArray, Document, FloatArray, IntArray
 from textbayes.scale.shards import Shards, new_mapped
 from textbayes.text import TextVectorizer
@@ -60,7 +61,7 @@ class TextShards:
         for shards in (self.counts, vocabulary):
             shards.check()
         arrays = {name: np.array(array) for name, array in vocabulary.read(0).items()}
-        self.vectorizer = TextVectorizer.from_state(vocabulary.about, arrays)
+        self.vectorizer = from_state(TextVectorizer, vocabulary.about, arrays, "the vectorizer of the shards")
         self.n_docs, self.n_features = (int(self.counts.about[name]) for name in ("documents", "words"))
 
     @classmethod
@@ -210,10 +211,10 @@ def _vocabulary(
     column_of_term[there] = vectorizer.fit_terms(
         take(terms, there), sum(map(len, rows)), documents[there], occurrences[there]
     )
-    meta, arrays = vectorizer.to_state()
+    meta, arrays = to_state(vectorizer)
     target.write(0, arrays)
     target.complete(meta)
-    return column_of_term, len(arrays["term_offsets"]) - 1
+    return column_of_term, vectorizer.fitted()[1].terms.n_strings
 
 
 def _matrix(shard: dict[str, AnyArray], n_columns: int) -> Any:

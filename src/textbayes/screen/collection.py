@@ -10,12 +10,13 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.saved_arrays import saved_array, saved_csr
-from textbayes.core.state import part_of, under
+from textbayes.core.state import from_state, part_of, to_state, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors, match_priors
 from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH, FeatureSizes
 from textbayes.knowledge.match import words_of
 from textbayes.knowledge.rows import ALL_LABELS, FOR
+from textbayes.screen.saved import check_collection
 from textbayes.text import TermWeighting, TextVectorizer
 
 _FEW = 20  # records below which a word that nearly all have is kept
@@ -168,9 +169,9 @@ class Collection:
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The collection as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        vectorizer, arrays = self.vectorizer.to_state()
-        weighting, more = self.weighting.to_state()
-        arrays |= under("weighting", more)
+        vectorizer, arrays = to_state(self.vectorizer, "vectorizer")
+        weighting, more = to_state(self.weighting, "weighting")
+        arrays |= more
         arrays |= {"X.indptr": self.X.indptr.astype(np.int64), "X.indices": self.X.indices.astype(np.int32)}
         arrays["X.data"] = self.X.data
         for k, known in enumerate(self.known.values()):
@@ -181,20 +182,19 @@ class Collection:
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """What :meth:`to_state` described; what does not belong together is refused."""
-        from textbayes.screen.saved import check_collection  # loads pydantic
-
         saved = check_collection(meta)
-        vectorizer = TextVectorizer.from_state(saved.vectorizer, arrays)
-        weighting = TermWeighting.from_state(saved.weighting, part_of(arrays, "weighting"))
-        shape = len(saved.ids) + len(saved.questions), len(vectorizer.get_feature_names_out())
+        words, weights = "the collection's vectorizer", "the collection's weighting"
+        vectorizer = from_state(TextVectorizer, saved["vectorizer"], arrays, words, "vectorizer")
+        weighting = from_state(TermWeighting, saved["weighting"], arrays, weights, "weighting")
+        shape = len(saved["ids"]) + len(saved["questions"]), len(vectorizer.get_feature_names_out())
         if len(weighting.idf_) != shape[1]:
             raise ModelFileError("words and their weights differ in number; was the file altered?")
         starts = saved_array(arrays, "X.indptr", np.int64, (shape[0] + 1,), least=0, most=np.iinfo(np.int32).max)
         X = saved_csr({**arrays, "X.indptr": starts.astype(np.int32)}, "X", shape, least=0.0)
         if X.nnz and X.data.max() > 1.0 + 1e-9:
             raise ModelFileError("a record is longer than one; was the file altered?")
-        known = {topic: _known(part_of(arrays, f"known.{k}"), shape[1]) for k, topic in enumerate(saved.known)}
-        return cls(saved.ids, X, vectorizer, weighting, saved.questions, known)
+        known = {topic: _known(part_of(arrays, f"known.{k}"), shape[1]) for k, topic in enumerate(saved["known"])}
+        return cls(saved["ids"], X, vectorizer, weighting, saved["questions"], known)
 
 
 def _known(arrays: Mapping[str, AnyArray], n_words: int) -> PriorMeans:

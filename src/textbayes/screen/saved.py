@@ -1,65 +1,71 @@
-"""What files of a screening may say: schemas, one line for each field, and ranges of arrays, all checked before use."""
+"""What files of a screening may say: fields, one line for each, and ranges of arrays, all checked before use."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
+from textbayes.core.codec import (
+    Choice,
+    Described,
+    Field,
+    Flag,
+    List,
+    Named,
+    Null,
+    Number,
+    Record,
+    Row,
+    Text,
+    Whole,
+    read,
+)
 from textbayes.core.errors import ModelFileError
-from textbayes.core.saved import Real, Saved, Text, WholeFrom0, read_saved
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray
 from textbayes.screen import solver
 
 _ANSWERS = (-1, 2)  # the least and the greatest code of an answer
+_ANY = Text(unicode=False)  # names that came from elsewhere
+_MARK: dict[str, Field] = {  # what every file says of itself; a state in memory says nothing
+    **dict.fromkeys(("format", "textbayes"), _ANY | Null()),
+    "format_version": Whole() | Null(),
+}
+_OF_ROOM: dict[str, Field] = {"mark": _ANY | Null()}
+# Records beside their matrix; vectorizer and weighting are read by themselves.
+_COLLECTION = Record(
+    {
+        "ids": List(_ANY, 1),
+        **dict.fromkeys(("vectorizer", "weighting"), Described()),
+        **dict.fromkeys(("questions", "known"), List(_ANY)),
+        **_MARK,
+        **_OF_ROOM,
+    },
+    optional={**_MARK, **_OF_ROOM},
+)
+_TOPIC = Record(
+    {
+        "read": List(Row(Whole(0), Flag())),
+        "handed_out": List(Row(Whole(0), Text())),
+        "words": Named(Choice("for", "against"), unicode=False),
+    }
+)
+# How far the log, or the room's events, had been read.
+_PLACE: dict[str, Field] = {
+    "log": List(Whole(0), 3, 3) | Null(),
+    **dict.fromkeys(("n_records", "sequence"), Whole(0) | Null()),
+    "at": Number() | Null(),
+}
+_SCREENING = Record({"topics": List(_TOPIC), "strategy": Text(), **_PLACE, **_MARK}, optional={**_PLACE, **_MARK})
 
 
-class _Marked(Saved):
-    """What every file says of itself; a state in memory says nothing."""
-
-    format: str | None = None
-    format_version: int | None = None
-    textbayes: str | None = None
-
-
-class SavedCollection(_Marked):
-    """Records beside their matrix; ``mark`` is the review room's. Vectorizer and weighting are read by themselves."""
-
-    ids: Annotated[list[str], Field(min_length=1)]
-    vectorizer: dict[str, Any]
-    weighting: dict[str, Any]
-    questions: list[str]
-    known: list[str]
-    mark: str | None = None
-
-
-class SavedTopic(Saved):
-    """One topic of a screening beside its arrays."""
-
-    read: list[Annotated[list[WholeFrom0 | bool], Field(min_length=2, max_length=2)]]
-    handed_out: list[Annotated[list[WholeFrom0 | Text], Field(min_length=2, max_length=2)]]
-    words: dict[str, Literal["for", "against"]]
-
-
-class SavedScreening(_Marked):
-    """A snapshot: the topics, and how far the log (or the room's events) had been read."""
-
-    topics: list[SavedTopic]
-    strategy: Text | None = None
-    log: Annotated[list[WholeFrom0], Field(min_length=3, max_length=3)] | None = None
-    n_records: WholeFrom0 | None = None
-    sequence: WholeFrom0 | None = None
-    at: Real | None = None
-
-
-def check_collection(meta: Mapping[str, Any]) -> SavedCollection:
+def check_collection(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What a file says of records; names that are there twice are refused."""
-    saved = read_saved(SavedCollection, meta, "the collection")
-    for names, what in ((saved.ids, "record"), (saved.questions, "question"), (saved.known, "topic")):
+    saved: dict[str, Any] = read({"it": _COLLECTION}, {"it": meta}, {}, "the collection")["it"]
+    for names, what in ((saved["ids"], "record"), (saved["questions"], "question"), (saved["known"], "topic")):
         if len(set(names)) < len(names):
             raise ModelFileError(f"a {what} is there twice; was the file altered?")
     return saved
@@ -67,24 +73,24 @@ def check_collection(meta: Mapping[str, Any]) -> SavedCollection:
 
 def check_screening(
     meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_topics: int, n_records: int, n_rows: int
-) -> SavedScreening:
+) -> dict[str, Any]:
     """What a snapshot says, with all its arrays checked: of so many topics, records, and rows of the matrix."""
-    saved = read_saved(SavedScreening, meta, "the snapshot")
-    if len(saved.topics) != n_topics:
-        raise ModelFileError(f"the snapshot has {len(saved.topics)} topics, not {n_topics}; was the file altered?")
-    for k, topic in enumerate(saved.topics):
+    saved: dict[str, Any] = read({"it": _SCREENING}, {"it": meta}, {}, "the snapshot")["it"]
+    if len(saved["topics"]) != n_topics:
+        raise ModelFileError(f"the snapshot has {len(saved['topics'])} topics, not {n_topics}; was the file altered?")
+    for k, topic in enumerate(saved["topics"]):
         _check_topic(topic, part_of(arrays, str(k)), n_records, n_rows)
     return saved
 
 
-def _check_topic(saved: SavedTopic, arrays: Mapping[str, AnyArray], n_records: int, n_rows: int) -> None:
+def _check_topic(saved: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_records: int, n_rows: int) -> None:
     least, most = _ANSWERS
     answers = saved_array(arrays, "answers", np.int8, (n_records,), least=least, most=most)
-    rows = [row for row, drawn in saved.read if isinstance(drawn, bool) and not isinstance(row, bool)]
-    if len(rows) < len(saved.read) or sorted(map(int, rows)) != np.flatnonzero(answers).tolist():
+    rows = [row for row, _ in saved["read"]]
+    if sorted(rows) != np.flatnonzero(answers).tolist():
         raise ModelFileError("the records that were read are not those with an answer; was the file altered?")
-    shown = [row for row, reason in saved.handed_out if isinstance(row, int) and isinstance(reason, str)]
-    if len(shown) < len(saved.handed_out) or len(set(shown)) < len(shown) or max(shown, default=-1) >= n_records:
+    shown = [row for row, _ in saved["handed_out"]]
+    if len(set(shown)) < len(shown) or max(shown, default=-1) >= n_records:
         raise ModelFileError("a record that was handed out is none; was the file altered?")
     saved_array(arrays, "read_predictors", np.float64, (len(rows),))
     y = saved_array(arrays, "y", np.float64, (n_rows,), least=-1, most=1)

@@ -11,6 +11,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.screen.collection import Collection
+from textbayes.screen.saved import check_screening
 from textbayes.screen.settings import ANSWERS, Pick, ScreenSettings, make_strategy
 from textbayes.screen.topic import ScreeningTopic
 from textbayes.store.event_folder import Entry
@@ -148,14 +149,12 @@ class Screening:
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Undo :meth:`to_state`; a state that cannot be is refused before anything is changed."""
-        from textbayes.screen.saved import check_screening  # loads pydantic
-
         n_records, n_rows = self.collection.n_records, self.collection.X.shape[0]
-        strategy = check_screening(meta, arrays, len(self.topics), n_records, n_rows).strategy
-        make_strategy(strategy or self.settings.strategy)
+        strategy = check_screening(meta, arrays, len(self.topics), n_records, n_rows)["strategy"]
+        make_strategy(strategy)
         for k, (topic, saved) in enumerate(zip(self.topics.values(), meta["topics"], strict=True)):
             topic.restore(saved, part_of(arrays, str(k)))
-        self._set_strategy(strategy or self.settings.strategy)  # snapshots of earlier versions have none
+        self._set_strategy(strategy)
 
     def _set_strategy(self, strategy: str) -> None:
         self.settings = replace(self.settings, strategy=strategy)

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO
 
 import numpy as np
-from pydantic import Field
 
+from textbayes.core.codec import Choice, Field, List, Named, Record, Whole, read
 from textbayes.core.errors import ModelFileError
 from textbayes.core.machine import check_fits_memory
-from textbayes.core.saved import Saved, Text, read_saved
 from textbayes.core.types import AnyArray
 from textbayes.store.archive import read_member
 from textbayes.store.strict_json import MOST_BYTES, read_json
 
 _TYPES = {"F64": 8, "F32": 4, "I64": 8, "I32": 4, "U64": 8, "I8": 1, "U8": 1, "BOOL": 1}
 _LENGTH = struct.Struct("<Q")
-_Size = Annotated[int, Field(ge=0, le=2**53)]
-
-
-class _Entry(Saved):
-    dtype: Text
-    shape: Annotated[list[_Size], Field(max_length=8)]
-    data_offsets: Annotated[list[_Size], Field(min_length=2, max_length=2)]
-
-
-class _Header(Saved):
-    arrays: dict[Text, _Entry]
+_SIZE = Whole(0)
+_ENTRY = Record({"dtype": Choice(*_TYPES), "shape": List(_SIZE, most=8), "data_offsets": List(_SIZE, 2, 2)})
+_HEADER: dict[str, Field] = {"arrays": Named(_ENTRY)}
 
 
 def read_arrays_member(path: Path, stream: IO[bytes], name: str) -> bytes:
@@ -57,13 +48,11 @@ def load_arrays(content: bytes) -> dict[str, AnyArray]:
 
 def _size(header: bytes, what: str) -> int:
     """The bytes that the arrays of a header take, one after the other without a gap."""
-    told = read_saved(_Header, {"arrays": read_json(header, what)}, what)
+    entries = read(_HEADER, {"arrays": read_json(header, what)}, {}, what)["arrays"]
     at = 0
-    for name, entry in sorted(told.arrays.items(), key=lambda item: item[1].data_offsets):
-        if entry.dtype not in _TYPES:
-            raise ModelFileError(f"{what} has an array of type {entry.dtype[:20]!r}; was the file altered?")
-        first, last = entry.data_offsets
-        if first != at or last - first != _TYPES[entry.dtype] * int(np.prod(entry.shape, dtype=object)):
+    for name, entry in sorted(entries.items(), key=lambda item: item[1]["data_offsets"]):
+        first, last = entry["data_offsets"]
+        if first != at or last - first != _TYPES[entry["dtype"]] * int(np.prod(entry["shape"], dtype=object)):
             raise ModelFileError(f"{what} is wrong about where {name[:40]!r} is; was the file altered?")
         at = last
     return at

@@ -48,7 +48,7 @@ class Container:
 
     def arrays(self) -> dict[str, AnyArray]:
         """All arrays by name."""
-        from textbayes.store.arrays import load_arrays, read_arrays_member  # loads pydantic
+        from textbayes.store.arrays import load_arrays, read_arrays_member
 
         with self._archive.open(ARRAYS) as stream:
             content = read_arrays_member(self._path, stream, ARRAYS)

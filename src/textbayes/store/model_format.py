@@ -1,7 +1,7 @@
 """A model file: a zip of ``manifest.json``, ``model.json`` and ``arrays.safetensors``.
 
 The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed, and
-nothing in it is believed: see ``archive``, ``strict_json`` and ``arrays`` for its form, and the schemas of
+nothing in it is believed: see ``archive``, ``strict_json`` and ``arrays`` for its form, and the fields of
 ``textbayes.categorizer.schema`` for what it says.
 """
 
@@ -18,7 +18,7 @@ from textbayes.store.file_format import FileFormat
 
 MODEL_FILE = FileFormat(
     "textbayes model",
-    version=4,
+    version=5,
     noun="model file",
     remedy="train or copy it again",
     description="model.json",

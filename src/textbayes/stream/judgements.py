@@ -18,12 +18,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from textbayes.core.codec import read
 from textbayes.core.errors import InputError
+from textbayes.data.layout import COLUMNS
 from textbayes.data.streams import open_file
 from textbayes.store.container import open_container
 from textbayes.store.event_folder import Entry, EventFolder, newest, position_of, sync_folder
 from textbayes.store.file_format import FileFormat
 from textbayes.store.lock import locked
+from textbayes.stream.saved import check_state
 
 INBOX = "inbox.jsonl"
 Verdict = Literal["new", "same", "changed"]
@@ -234,21 +237,17 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_columns(folder: Path) -> dict[str, Any] | None:
     """The columns of the file that a filter was started from (``data.layout.Columns.to_state``), if it had any."""
-    from textbayes.categorizer.schema import SavedColumns  # loads pydantic
-    from textbayes.core.saved import read_saved
-
     columns = read_config(folder)["columns"]
     if columns is None:
         return None
     path = folder / "config.json"
     with FILTER_FILE.damage(path):
-        return read_saved(SavedColumns, columns, path.name).model_dump()
+        found: dict[str, Any] = read(COLUMNS, columns, {}, path.name)
+        return found
 
 
 def checked_meta(path: Path, meta: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """The JSON part of a snapshot, read unless given, with every field checked."""
-    from textbayes.stream.saved import check_state  # loads pydantic
-
     if meta is None:
         with open_container(path, FILTER_FILE) as container:
             meta = container.mark

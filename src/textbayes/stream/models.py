@@ -305,5 +305,7 @@ def _own(posterior: OnlinePosterior) -> OnlinePosterior:
 
 
 def _weighting(lexicon: FilterLexicon) -> TermWeighting:
-    params = {"scheme": lexicon.scheme, "norm": lexicon.norm}
-    return TermWeighting.from_state({"params": params, "n_docs": lexicon.n_docs}, {"idf": lexicon.idf.copy()})
+    weighting = TermWeighting(lexicon.scheme, lexicon.norm)
+    weighting.n_docs_, weighting.idf_, weighting.document_frequency_ = lexicon.n_docs, lexicon.idf.copy(), None
+    weighting.check_state()
+    return weighting

@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textbayes.core.lazy import on_first_use
+from textbayes.core.registry import Registry
 
 if TYPE_CHECKING:
     from textbayes.text.hashing import HashingTextVectorizer
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
     from textbayes.text.tokenize import SlowTokenPatternWarning
     from textbayes.text.vectorize import TextVectorizer
     from textbayes.text.weight import TermWeighting
+
+# Modules by the name that they register. A vectorizer that is registered can be used by a ``TextCategorizer``.
+vectorizers: Registry[Any] = Registry(
+    "vectorizer",
+    "textbayes.text",
+    {
+        "hashing": "textbayes.text.hashing",
+        "sentences": "textbayes.text.sentences",
+        "views": "textbayes.text.views",
+        "words": "textbayes.text.vectorize",
+    },
+)
+weightings: Registry[Any] = Registry(
+    "weighting",
+    "textbayes.text",
+    {"vectors": "textbayes.text.sentences", "views": "textbayes.text.views", "words": "textbayes.text.weight"},
+)
 
 _PUBLIC = {
     "HashingTextVectorizer": "textbayes.text.hashing",

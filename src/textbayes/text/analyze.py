@@ -10,16 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from os import PathLike
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import (
+    Arrays,
+    Choice,
+    Field,
+    Flag,
+    List,
+    Null,
+    Sizes,
+    Text,
+    Whole,
+    sorted_and_distinct,
+)
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.text.batches import batches, in_order
-from textbayes.text.languages import check_stemmer, stem
+from textbayes.text.languages import check_stemmer, is_list_name, load_stop_words, stem
+from textbayes.text.linear_pattern import LONGEST_PATTERN, why_not_linear
 from textbayes.text.packed import Packed, StringIndex, code_points, join, pack, take, unpack
 from textbayes.text.tokenize import (
     DEFAULT_PATTERN,
@@ -129,6 +143,55 @@ class TextOptions:
     token_pattern: str = DEFAULT_PATTERN
     stop_words: tuple[str, ...] = ()
     stemmer: str | None = None
+
+
+def _check_order(ngram_range: Any) -> None:
+    if ngram_range[0] > ngram_range[1]:
+        raise ValueError("it goes from the shortest to the longest")
+
+
+def _check_linear(pattern: str) -> None:
+    reason = why_not_linear(pattern)
+    if reason is not None:
+        raise ValueError(f"it may take for ever on some texts ({reason})")
+
+
+class StopWordsField(Field):
+    """Stop words as they were given: the name of a list, words, or True for those of a file, which are in the model."""
+
+    def takes(self, value: Any) -> bool:
+        return value is None or isinstance(value, str | PathLike | Iterable)
+
+    def is_meant(self, saved: Any) -> bool:
+        return saved is None or saved is True or isinstance(saved, str | list)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        if value is None or is_list_name(value):
+            return value
+        return True if isinstance(value, str | PathLike) else load_stop_words(value)
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if isinstance(saved, str) and not is_list_name(saved):
+            raise ValueError("there is no list of that name")
+        return STOP_TOKENS.read(saved, place, arrays, sizes) if isinstance(saved, list) else saved
+
+
+STOP_TOKENS = List(Text()).where(sorted_and_distinct)
+READING: dict[str, Field] = {  # of a file: how texts are read
+    "analyzer": Choice("word", "char", "char_wb", "mixed"),
+    "ngram_range": List(Whole(1, LONGEST_NGRAM), 2, 2, make=tuple).where(_check_order),
+    "lowercase": Flag(),
+    "token_pattern": Text(LONGEST_PATTERN).where(_check_linear),
+    "stop_words": StopWordsField(),
+    "stemmer": Text() | Null(),
+}
+FOUND: dict[str, Field] = {"stop_words_": List(Text(), make=tuple).where(sorted_and_distinct)}  # tokens
+
+
+def check_found(stop_words: object, stop_words_: tuple[str, ...] | None) -> None:
+    """Refuse stop words of a file that nobody asked for."""
+    if stop_words is None and stop_words_:
+        raise ValueError("stop words were left out although none were asked for")
 
 
 def check_analysis(analyzer: str, token_pattern: str, stop_words: object, stemmer: str | None) -> None:

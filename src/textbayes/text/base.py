@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 
+from textbayes.core.codec import Fields, Flag
 from textbayes.core.errors import InputError, MissingExtraError
-from textbayes.text.analyze import LONGEST_NGRAM, TextOptions, check_analysis, stop_tokens
-from textbayes.text.languages import is_list_name, load_stop_words
+from textbayes.text.analyze import FOUND, LONGEST_NGRAM, READING, TextOptions, check_analysis, check_found, stop_tokens
+from textbayes.text.languages import load_stop_words
 from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.tokenize import SlowTokenPatternWarning, named_pattern, parse_pattern
 
@@ -78,7 +78,13 @@ def check_sparse(transformer: Any, X: Any) -> None:
 
 
 class BaseTextVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
-    """A transformer of texts; a subclass takes the parameters below, and ``binary``, in its constructor."""
+    """A transformer of texts; a subclass takes the parameters below, and ``binary``, in its constructor.
+
+    One that is registered (``textbayes.text.vectorizers``), with its ``name``, can be used by a ``TextCategorizer``. A
+    model file keeps parameters of its own, and what ``learnt`` says that a fit sets.
+    """
+
+    name: ClassVar[str]
 
     analyzer: str
     ngram_range: tuple[int, int]
@@ -87,6 +93,10 @@ class BaseTextVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     stop_words: Any
     stemmer: str | None
     binary: bool
+    stop_words_: tuple[str, ...]
+
+    fields: ClassVar[Fields] = {**READING, "binary": Flag()}
+    learnt: ClassVar[Fields] = FOUND
 
     # The texts are data, not metadata to be routed.
     __metadata_request__fit = {"texts": UNUSED}  # noqa: RUF012
@@ -98,6 +108,14 @@ class BaseTextVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+    def check_state(self) -> None:
+        """Refuse what a file says of the reading of texts where it cannot be."""
+        if hasattr(self, "stop_words_"):
+            check_found(self.stop_words, self.stop_words_)
+            if self.stop_words is True:  # those of a file, which is never looked for again
+                self.stop_words = list(self.stop_words_)
+        check_analysis(self.analyzer, self.token_pattern, self.stop_words, self.stemmer)
 
     def _text_options(self, stop_words: tuple[str, ...] | None = None) -> TextOptions:
         """Checked options; ``stop_words`` are the tokens found when fitting, looked up anew if None."""
@@ -131,18 +149,3 @@ class BaseTextVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
                 SlowTokenPatternWarning,
                 stacklevel=4,
             )
-
-    def _text_state(self, tokens: tuple[str, ...]) -> dict[str, Any]:
-        """The shared parameters, as JSON has them; the stop words found in a file stand for its path."""
-        stop_words = self.stop_words
-        if stop_words is not None and not is_list_name(stop_words):
-            stop_words = list(tokens) if isinstance(stop_words, str | PathLike) else load_stop_words(stop_words)
-        return {
-            "analyzer": self.analyzer,
-            "ngram_range": [int(n) for n in self.ngram_range],
-            "lowercase": bool(self.lowercase),
-            "token_pattern": self.token_pattern,
-            "stop_words": stop_words,
-            "stemmer": self.stemmer,
-            "binary": bool(self.binary),
-        }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from textbayes.core.errors import ModelFileError
-from textbayes.core.types import AnyArray
+from textbayes.core.codec import Array
 
 Fingerprints = npt.NDArray[np.uint64]
 
@@ -40,13 +40,12 @@ def n_known(texts: Iterable[str], fingerprints: Fingerprints) -> int:
     return int((fingerprints[place] == wanted).sum())
 
 
-def restored_fingerprints(array: AnyArray | None) -> Fingerprints | None:
-    """Fingerprints as a file has them, checked; None if it has none."""
-    if array is None:
-        return None
-    if array.ndim != 1 or array.dtype != np.uint64 or (array[1:] <= array[:-1]).any():
-        raise ModelFileError("the model's fingerprints of texts are not sorted 64-bit numbers; was the file altered?")
-    return array
+def _check_order(fingerprints: Any) -> None:
+    if (fingerprints[1:] <= fingerprints[:-1]).any():
+        raise ValueError("they are not sorted, or one is there twice")
+
+
+FINGERPRINTS = Array(np.uint64, (None,), least=0, most=2**64 - 1).where(_check_order)
 
 
 def _each(texts: Iterable[str]) -> Fingerprints:

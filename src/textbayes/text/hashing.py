@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.codec import ABSENT, Arrays, Field, Fields, Flag, Sizes, Whole
+from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray
+from textbayes.text import vectorizers
 from textbayes.text.analyze import Analysis, TextOptions, analyze, columns_to_csr, counts_matrix, frequencies
 from textbayes.text.base import BaseTextVectorizer, as_configured
 from textbayes.text.batches import check_texts
 from textbayes.text.languages import StopWords
-from textbayes.text.packed import checked, pack, unpack
+from textbayes.text.packed import Strings, unpack
 from textbayes.text.tokenize import DEFAULT_PATTERN
 
 _LONGEST_NAME = 100  # characters kept of a term's name
 
 
+class _NamesTable(Field):
+    """Names of columns with their counts, column by column, as one array for each."""
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def is_meant(self, saved: Any) -> bool:
+        return saved is ABSENT
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        rows = [(column, name, n) for column, names in value.items() for name, n in names.items()]
+        columns, names, counts = zip(*rows, strict=True) if rows else ((), (), ())
+        Strings().write(names, f"{place}.names", arrays)
+        arrays[f"{place}.columns"] = np.array(columns, dtype=np.int64)
+        arrays[f"{place}.counts"] = np.array(counts, dtype=np.int64)
+        return ABSENT
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        names = Strings().read(saved, f"{place}.names", arrays, sizes)
+        n_names = (len(names),)
+        columns = saved_array(arrays, f"{place}.columns", np.int64, n_names, least=0, most=2**30 - 1).tolist()
+        counts = saved_array(arrays, f"{place}.counts", np.int64, n_names, least=1, most=2.0**62).tolist()
+        table: dict[int, dict[str, int]] = {}
+        for name, column, n in zip(names, columns, counts, strict=True):
+            table.setdefault(column, {})[name] = n
+        if sum(map(len, table.values())) < len(names):
+            raise ValueError("the names table has a name twice")
+        return table
+
+
+@vectorizers.register("hashing")
 class HashingTextVectorizer(BaseTextVectorizer):
     r"""Count terms in columns given by a hash, with a table of the terms seen most in each column.
 
@@ -59,6 +92,14 @@ class HashingTextVectorizer(BaseTextVectorizer):
     >>> [vectorizer.feature_name(column) for column in X.indices]
     ['grain']
     """
+
+    name: ClassVar[str] = "hashing"
+    fields: ClassVar[Fields] = {
+        "n_features": Whole(2, 2**30),
+        "alternate_sign": Flag(),
+        "n_names": Whole(1, 1000),
+    }
+    learnt: ClassVar[Fields] = {"_names": _NamesTable()}
 
     def __init__(
         self,
@@ -133,49 +174,12 @@ class HashingTextVectorizer(BaseTextVectorizer):
             names[column] = self.feature_name(column)
         return names
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """The vectorizer with its names as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        options = self._options()
-        rows = [(column, name, n) for column, names in getattr(self, "_names", {}).items() for name, n in names.items()]
-        names = pack([name for _, name, _ in rows])
-        meta = {
-            "params": {
-                **self._text_state(options.stop_words),
-                "n_features": int(self.n_features),
-                "alternate_sign": bool(self.alternate_sign),
-                "n_names": int(self.n_names),
-            },
-            "stop_words": list(options.stop_words),
-        }
-        arrays = {
-            "names": names.data,
-            "name_offsets": names.offsets,
-            "name_columns": np.array([column for column, _, _ in rows], dtype=np.int64),
-            "name_counts": np.array([n for _, _, n in rows], dtype=np.int64),
-        }
-        return meta, arrays
-
-    @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The vectorizer that :meth:`to_state` described; it transforms identically, without its stop word file."""
-        from textbayes.core.saved import read_saved
-        from textbayes.text.saved import SavedHashing  # loads pydantic
-
-        told = read_saved(SavedHashing, meta, "the model's vectorizer")
-        vectorizer = cls(**told.params.arguments(told.stop_words))
-        vectorizer.stop_words_ = tuple(told.stop_words)
-        vectorizer._options()
-        names = checked(arrays.get("names"), arrays.get("name_offsets"), "the names table")
-        n_names, last = names.n_strings, vectorizer.n_features - 1
-        columns = saved_array(arrays, "name_columns", np.int64, (n_names,), least=0, most=last)
-        counts = saved_array(arrays, "name_counts", np.int64, (n_names,), least=1, most=2.0**62)
-        vectorizer._names = {}
-        for name, column, n in zip(unpack(names), columns.tolist(), counts.tolist(), strict=True):
-            vectorizer._names.setdefault(column, {})[name] = n
-        rows = vectorizer._names.values()
-        if sum(map(len, rows)) < n_names or any(len(row) > vectorizer.n_names for row in rows):
-            raise ModelFileError("the names table has a name twice, or too many for a column; was the file altered?")
-        return vectorizer
+    def check_state(self) -> None:
+        super().check_state()
+        self._options()
+        rows = self._names.values()
+        if max(map(len, rows), default=0) > self.n_names or max(self._names, default=0) >= self.n_features:
+            raise ValueError("the names table has too many names for a column, or a column that is none")
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.codec import ABSENT, Arrays, Field, Sizes
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, IntArray
 
@@ -82,6 +83,37 @@ def join(left: Packed, right: Packed) -> Packed:
     """The strings of the one and then those of the other."""
     offsets = np.concatenate([left.offsets, right.offsets[1:] + left.offsets[-1]])
     return Packed(np.concatenate([left.data, right.data]), offsets)
+
+
+class Strings(Field):
+    """Texts as two arrays, read as a list; ``length`` is the name of the size that is their number."""
+
+    def __init__(self, length: str | None = None) -> None:
+        self.length = length
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+
+    def is_meant(self, saved: Any) -> bool:
+        return saved is ABSENT
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        arrays[place], arrays[f"{place}.offsets"] = self.packed(value)
+        return ABSENT
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        packed = checked(arrays.get(place), arrays.get(f"{place}.offsets"), f"the model's {place}")
+        if self.length is not None and sizes.setdefault(self.length, packed.n_strings) != packed.n_strings:
+            raise ModelFileError(f"the columns of the model's {place} differ in length; was the file altered?")
+        return self.made(packed)
+
+    def packed(self, value: Any) -> Packed:
+        """The texts of a value."""
+        return pack(value)
+
+    def made(self, packed: Packed) -> Any:
+        """A value of these texts."""
+        return unpack(packed)
 
 
 def checked(data: AnyArray | None, offsets: AnyArray | None, what: str) -> Packed:

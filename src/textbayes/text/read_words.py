@@ -8,13 +8,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.codec import Choice, Described, Field, List, Named, Number, Record, Unread, Whole, read, restoring
 from textbayes.core.errors import ModelFileError
-from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.text.analyze import TextOptions, check_analysis
+from textbayes.text.analyze import TextOptions, check_analysis, check_found
 from textbayes.text.batches import head
-from textbayes.text.term_weights import Entries, read_idf, stack_rows, weigh
-from textbayes.text.vocabulary import Vocabulary, read_vocabulary
+from textbayes.text.term_weights import WEIGHED, WEIGHTING, Entries, check_idf, stack_rows, weigh
+from textbayes.text.vocabulary import WORDS, WORDS_FOUND, Vocabulary, check_terms
+
+MOST_VIEWS = 20
+_LONGEST_NAME = 40
+_READ = ("words", "sentences")  # vectorizers of views
+FACTOR = Number(above=0.0, most=1e6)  # of the weights of a view
+VIEW: dict[str, Field] = {"number": Whole(0, MOST_VIEWS - 1), "part": Choice("text", "head"), "factor": FACTOR}
+_VIEW: dict[str, Field] = {**VIEW, "weighting": Described(), "vectorizer": Described()}
+_BOTH: dict[str, Field] = {"weightings_": List(Described(), 1, MOST_VIEWS), "factors": List(FACTOR, 1, MOST_VIEWS)}
+_OPTIONS = ("analyzer", "ngram_range", "lowercase", "token_pattern", "stop_words_", "stemmer")
+_WORDS, _WEIGHTS = "the model's vectorizer", "the model's weighting"
+_APART = "the model's words and their weights do not belong together; was the file altered?"
+
+
+def check_views(names: Sequence[str], numbers: Sequence[int], vectorizers: Sequence[str]) -> None:
+    """Refuse the views of a file by their names, their places, and the names of their vectorizers."""
+    if not 1 <= len(names) <= MOST_VIEWS or any(not 1 <= len(name) <= _LONGEST_NAME for name in names):
+        raise ModelFileError(
+            f"the model has {len(names)} views, where 1 to {MOST_VIEWS} with names of 1 to {_LONGEST_NAME} characters "
+            "are possible; was the file altered?"
+        )
+    if list(numbers) != list(range(len(names))):
+        raise ModelFileError("the model's views stand in another order than their columns; was the file altered?")
+    if not set(vectorizers) <= set(_READ) or vectorizers[0] != _READ[0]:
+        raise ModelFileError("the first of the model's views must be one of words; was the file altered?")
 
 
 class WordView(NamedTuple):
@@ -76,50 +100,46 @@ def read_word_views(
     Parameters
     ----------
     vectorizer, weighting : mappings
-        What the file says of both.
+        What the file says of both: their names and fields.
     arrays : mapping of str to array
         All arrays of the model.
     """
-    from textbayes.core.saved import read_saved
-    from textbayes.text.saved import SavedViews, SavedViewsWeighting, SavedWeighting  # loads pydantic
-
-    own = {name: value for name, value in vectorizer.items() if name != "class"}
-    words, weights = part_of(arrays, "vectorizer"), part_of(arrays, "weighting")
-    if vectorizer.get("class") == "TextVectorizer":
-        told = read_saved(SavedWeighting, weighting, "the model's weighting")
-        return WordViews([_view(own, words, told, weights)])
-    if vectorizer.get("class") != "TextViews":
+    names = vectorizer.get("name"), weighting.get("name")
+    words, weights = vectorizer.get("fields"), weighting.get("fields")
+    if names == ("words", "words"):
+        return WordViews([_view(words, "vectorizer", weights, "weighting", arrays)])
+    if names != ("views", "views"):
         return None
-    views = read_saved(SavedViews, own, "the model's views").views
-    both = read_saved(SavedViewsWeighting, weighting, "the model's weighting")
-    if any(view.reads != "words" for view in views):
+    described = read({"fitted_views": Named(Record(_VIEW))}, words, arrays, _WORDS, "vectorizer")["fitted_views"]
+    both = read(_BOTH, weights, arrays, _WEIGHTS, "weighting")
+    vectorizers = [one["vectorizer"].get("name") for one in described.values()]
+    check_views(list(described), [one["number"] for one in described.values()], vectorizers)
+    if any(name != "words" for name in vectorizers):
         return None
-    if len({view.name for view in views}) < len(views):
-        raise ModelFileError("the model has two views of one name; was the file altered?")
-    if both.factors != [view.factor for view in views] or [dict(one.params) for one in both.blocks] != [
-        dict(view.weighting) for view in views
-    ]:
-        raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
-    read = [
-        _view(view.words, part_of(words, str(k)), block, part_of(weights, str(k)))._replace(
-            part=view.part, factor=view.factor
-        )
-        for k, (view, block) in enumerate(zip(views, both.blocks, strict=True))
-    ]
-    return WordViews(read)
+    if both["factors"] != [one["factor"] for one in described.values()] or len(both["weightings_"]) != len(described):
+        raise ModelFileError(_APART)
+    found = []
+    for k, (name, one) in enumerate(described.items()):
+        place, block = f"vectorizer.fitted_views.{name}.vectorizer", both["weightings_"][k].get("fields")
+        view = _view(one["vectorizer"].get("fields"), place, block, f"weighting.weightings_.{k}", arrays)
+        if one["weighting"] != {"name": "words", "fields": {"scheme": view.scheme, "norm": view.norm}}:
+            raise ModelFileError(_APART)
+        found.append(view._replace(part=one["part"], factor=one["factor"]))
+    return WordViews(found)
 
 
-def _view(
-    words: Mapping[str, Any], terms: Mapping[str, AnyArray], weighting: Any, weights: Mapping[str, AnyArray]
-) -> WordView:
-    told, packed, _ = read_vocabulary(words, terms)
-    given = told.params
-    check_analysis(given.analyzer, given.token_pattern, given.stop_words, given.stemmer)
-    options = TextOptions(
-        given.analyzer, tuple(given.ngram_range), given.lowercase, given.token_pattern, tuple(told.stop_words),
-        given.stemmer,
-    )  # fmt: skip
-    idf = read_idf(weighting.params.scheme, weighting.n_docs, weights)
-    if len(idf) != packed.n_strings:
-        raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
-    return WordView(options, Vocabulary(packed), given.binary, weighting.params.scheme, weighting.params.norm, idf)
+def _view(words: Any, words_at: str, weights: Any, weights_at: str, arrays: Mapping[str, AnyArray]) -> WordView:
+    with restoring(_WORDS):
+        told = read({**WORDS, **WORDS_FOUND}, words, arrays, _WORDS, words_at)
+        check_found(told["stop_words"], told["stop_words_"])
+        check_analysis(told["analyzer"], told["token_pattern"], told["stop_words"], told["stemmer"])
+        vocabulary: Vocabulary = told["_vocabulary"]
+        check_terms(vocabulary, told["vocabulary"])
+    options = TextOptions(*(told[name] for name in _OPTIONS))
+    with restoring(_WEIGHTS):
+        weighed = read({**WEIGHTING, **WEIGHED, "document_frequency_": Unread()}, weights, arrays, _WEIGHTS, weights_at)
+        scheme, norm, idf = weighed["scheme"], weighed["norm"], weighed["idf_"]
+        check_idf(scheme, weighed["n_docs_"], idf)
+    if len(idf) != vocabulary.terms.n_strings:
+        raise ModelFileError(_APART)
+    return WordView(options, vocabulary, told["binary"], scheme, norm, idf)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from textbayes.core.codec import Choice, Field, Fields, Null, Text, Whole
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
+from textbayes.text import vectorizers, weightings
 from textbayes.text.base import SparseOutput, as_configured
 from textbayes.text.batches import check_each, check_texts
 from textbayes.text.sentence_models import PACKAGED, check_width, encoder_of, find_model
@@ -23,6 +25,12 @@ MEANING = "meaning of the text"  # what all columns together are called beside w
 _AT_ONCE = 64  # texts between two reports of progress
 
 
+def _check_digest(text: str) -> None:
+    if not set(text) <= set("0123456789abcdef"):
+        raise ValueError("it is no SHA-256")
+
+
+@vectorizers.register("sentences")
 class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     """Turn texts into the vectors of a sentence-transformers model, each of length one.
 
@@ -38,6 +46,14 @@ class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     width_ : int
         Numbers of a vector.
     """
+
+    name: ClassVar[str] = "sentences"
+    fields: ClassVar[dict[str, Field | None]] = {
+        "model": None,
+        "name_": Text(200, least=1),
+        "fingerprint_": Text(64, least=64).where(_check_digest),
+        "width_": Whole(1, 2**16),
+    }
 
     def __init__(self, model: Any = PACKAGED) -> None:
         self.model = model
@@ -85,21 +101,11 @@ class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array([str(number) for number in range(1, self.width_ + 1)], dtype=object)
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """Name, fingerprint and width of the sentence model, for :meth:`from_state`; not the model itself."""
-        check_is_fitted(self)
-        told = {"params": {"model": self.name_}, "fingerprint": self.fingerprint_, "width": self.width_}
-        return told, {}
-
     @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The vectorizer that :meth:`to_state` described; the sentence model is looked for when texts come."""
-        from textbayes.core.saved import read_saved
-        from textbayes.text.saved import SavedSentences  # loads pydantic
-
-        told = read_saved(SavedSentences, meta, "the model's sentence vectors")
-        made = cls(told.params.model)
-        made.name_, made.fingerprint_, made.width_ = told.params.model, told.fingerprint, told.width
+    def of_state(cls, name_: str, fingerprint_: str, width_: int) -> Self:
+        """The vectorizer of a file; the sentence model itself is looked for when texts come."""
+        made = cls(name_)
+        made.name_, made.fingerprint_, made.width_ = name_, fingerprint_, width_
         return made
 
     def __sklearn_tags__(self) -> Any:
@@ -109,6 +115,7 @@ class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
         return tags
 
 
+@weightings.register("vectors")
 class VectorWeighting(TermWeighting):
     """Weigh nothing: numbers of either sign stay as they are.
 
@@ -118,7 +125,8 @@ class VectorWeighting(TermWeighting):
     norm : None
     """
 
-    _schema = "SavedVectorWeighting"
+    name: ClassVar[str] = "vectors"
+    fields: ClassVar[Fields] = {"scheme": Choice("vector"), "norm": Null()}
 
     def __init__(self, scheme: str = "vector", norm: str | None = None) -> None:
         super().__init__(scheme, norm)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.errors import ModelFileError
+from textbayes.core.codec import ABSENT, Arrays, Field, Sizes
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.text.batches import head
 from textbayes.text.languages import stem
-from textbayes.text.packed import checked, pack, unpack
+from textbayes.text.packed import Strings, pack, unpack
 from textbayes.text.sentences import MEANING, SentenceVectorizer
 from textbayes.text.tokenize import PATTERN_NAMES, Script, blank, find_unspaced, token_expression, tokenize
 from textbayes.text.vectorize import TextVectorizer
@@ -167,25 +167,25 @@ def surface_forms(texts: Sequence[str], vectorizer: Any) -> dict[str, str]:
     return {term: form for (term, form), is_known in kept if is_known and term != form}
 
 
-def surface_arrays(forms: Forms) -> dict[str, AnyArray]:
-    """Forms as arrays, for :func:`restored_surface`."""
-    stems = sorted(forms)
-    packed = {"stem": pack(stems), "form": pack([forms[name] for name in stems])}
-    ends = ("s", "_offsets")
-    return {f"{name}{end}": array for name, strings in packed.items() for end, array in zip(ends, strings, strict=True)}
+class FormsField(Field):
+    """Forms of stems, as two arrays of texts."""
 
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping)
 
-def restored_surface(arrays: Mapping[str, AnyArray]) -> dict[str, str]:
-    """Forms that :func:`surface_arrays` made arrays of; none where there are no arrays."""
-    if not arrays:
-        return {}
-    stems, forms = (
-        unpack(checked(arrays.get(f"{name}s"), arrays.get(f"{name}_offsets"), "the model's forms of words"))
-        for name in ("stem", "form")
-    )
-    if len(stems) != len(forms) or len(set(stems)) < len(stems):
-        raise ModelFileError("the model's stems and forms of words do not belong together; was the file altered?")
-    return dict(zip(stems, forms, strict=True))
+    def is_meant(self, saved: Any) -> bool:
+        return saved is ABSENT
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        stems = sorted(value)
+        Strings().write(stems, f"{place}.stems", arrays)
+        return Strings().write([value[stem] for stem in stems], f"{place}.forms", arrays)
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        stems, forms = (Strings().read(saved, f"{place}.{name}", arrays, sizes) for name in ("stems", "forms"))
+        if len(stems) != len(forms) or len(set(stems)) < len(stems):
+            raise ValueError("stems and forms of words do not belong together")
+        return dict(zip(stems, forms, strict=True))
 
 
 def shown_names(names: Sequence[str], vectorizer: Any, forms: Forms) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from textbayes.core.saved_arrays import saved_array
+from textbayes.core.codec import Array, Choice, Field, Whole
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 
 SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
@@ -64,12 +64,17 @@ def weigh(counts: Entries, scheme: str, norm: str | None, idf: FloatArray) -> En
     return Entries(data, indices, indptr)
 
 
-def read_idf(scheme: str, n_docs: int, arrays: Mapping[str, AnyArray]) -> FloatArray:
-    """The idf of a model file, in the range that it can have with so many documents."""
+WEIGHTING: dict[str, Field] = {"scheme": Choice(*SCHEMES), "norm": Choice("cosine", None)}
+WEIGHED: dict[str, Field] = {"n_docs_": Whole(1), "idf_": Array(np.float64, ("n_features",))}  # what is learnt of texts
+
+
+def check_idf(scheme: str, n_docs: int, idf: FloatArray) -> None:
+    """Refuse the idf of a model file that no word can have with so many documents."""
     # The idf of a word in all documents, and in none or one, and a little for rounding.
     ends = idf_of(scheme, np.array([n_docs, 0, 1]), n_docs)
     least, most = float(ends.min()) - 1e-9, float(ends.max()) + 1e-9
-    return np.array(saved_array(arrays, "idf", np.float64, (None,), least=least, most=most))
+    if not ((idf >= least) & (idf <= most)).all():
+        raise ValueError(f"with {n_docs} documents an idf is from {least:.3g} to {most:.3g}, and one is not")
 
 
 def term_weight(scheme: str, tf: FloatArray) -> FloatArray:

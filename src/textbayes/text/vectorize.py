@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from textbayes.core.codec import Fields
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.text import vectorizers
 from textbayes.text.analyze import (
     Analysis,
     TextOptions,
@@ -27,13 +28,14 @@ from textbayes.text.analyze import (
 from textbayes.text.base import BaseTextVectorizer, as_configured
 from textbayes.text.batches import check_texts
 from textbayes.text.languages import StopWords
-from textbayes.text.packed import Packed, SortedStrings, pack, sort_order, take, unpack
+from textbayes.text.packed import Packed, SortedStrings, sort_order, take, unpack
 from textbayes.text.tokenize import DEFAULT_PATTERN
-from textbayes.text.vocabulary import Vocabulary, read_vocabulary
+from textbayes.text.vocabulary import WORDS, WORDS_FOUND, Vocabulary, check_terms, fixed_terms
 
 _NO_DOCUMENT = "no document was given; a vocabulary needs at least one with words in it"
 
 
+@vectorizers.register("words")
 class TextVectorizer(BaseTextVectorizer):
     r"""Count the words, or the word or character n-grams, of each text.
 
@@ -94,6 +96,10 @@ class TextVectorizer(BaseTextVectorizer):
     >>> vectorizer.document_lengths(texts).tolist()  # thousands of words
     [0.003, 0.006]
     """
+
+    name: ClassVar[str] = "words"
+    fields: ClassVar[Fields] = WORDS
+    learnt: ClassVar[Fields] = WORDS_FOUND
 
     def __init__(
         self,
@@ -174,7 +180,7 @@ class TextVectorizer(BaseTextVectorizer):
 
     def add_terms(self, terms: Iterable[str]) -> TextVectorizer:
         """Widen the fitted vocabulary by terms that its texts need not have; columns are in sorted order again."""
-        self._vocabulary = Vocabulary(_fixed_terms(sorted(set(self.vocabulary_).union(terms))))
+        self._vocabulary = Vocabulary(fixed_terms(sorted(set(self.vocabulary_).union(terms))))
         return self
 
     @property
@@ -183,35 +189,12 @@ class TextVectorizer(BaseTextVectorizer):
             raise AttributeError("this TextVectorizer has no vocabulary yet; call fit first")
         return self._vocabulary.columns
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """The fitted vectorizer as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        self._fitted()
-        meta = {
-            "params": {
-                **self._text_state(self.stop_words_),
-                "min_df": _plain(self.min_df),
-                "max_df": _plain(self.max_df),
-                "max_features": _plain(self.max_features),
-            },
-            "fixed_vocabulary": self.vocabulary is not None,
-            "stop_words": list(self.stop_words_),
-        }
-        terms = self._vocabulary.terms
-        arrays = {"terms": terms.data, "term_offsets": terms.offsets}
-        if self.vocabulary is not None:  # which of the terms were given, in this order; others were added since
-            arrays["given"] = self._vocabulary.find(_fixed_terms(self.vocabulary)).astype(np.int64)
-        return meta, arrays
-
-    @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The vectorizer that :meth:`to_state` described; it transforms identically, without its stop word file."""
-        told, terms, vocabulary = read_vocabulary(meta, arrays)
-        vectorizer = cls(**told.params.arguments(told.stop_words), vocabulary=vocabulary)
-        vectorizer._check_parameters()
-        vectorizer.stop_words_ = tuple(told.stop_words)
-        vectorizer._vocabulary = Vocabulary(terms)
-        vectorizer._fitted()
-        return vectorizer
+    def check_state(self) -> None:
+        super().check_state()
+        self._check_parameters()
+        if hasattr(self, "_vocabulary"):
+            check_terms(self._vocabulary, self.vocabulary)
+            self._fitted()
 
     def fitted(self) -> tuple[TextOptions, Vocabulary]:
         """How texts are read, and the terms by column."""
@@ -223,7 +206,7 @@ class TextVectorizer(BaseTextVectorizer):
     def _fit(self, texts: Iterable[str]) -> tuple[Analysis, AnyArray]:
         texts = check_texts(texts)
         options = self._text_options()
-        fixed = None if self.vocabulary is None else _fixed_terms(self.vocabulary)
+        fixed = None if self.vocabulary is None else fixed_terms(self.vocabulary)
         self._check_parameters()
         analysis = analyze(texts, options)
         if not analysis.n_docs:
@@ -257,7 +240,7 @@ class TextVectorizer(BaseTextVectorizer):
         if not n_docs:
             raise InputError(_NO_DOCUMENT)
         if self.vocabulary is not None:
-            vocabulary = Vocabulary(_fixed_terms(self.vocabulary))
+            vocabulary = Vocabulary(fixed_terms(self.vocabulary))
             column_of_term = vocabulary.find(terms)
         else:
             vocabulary, column_of_term = self._choose(terms, n_docs, lambda: (documents, occurrences))
@@ -324,33 +307,12 @@ class TextVectorizer(BaseTextVectorizer):
             if self.vocabulary is None:
                 raise NotFittedError("this TextVectorizer has no vocabulary yet; call fit first or pass vocabulary=")
             self.stop_words_ = self._text_options().stop_words
-            self._vocabulary = Vocabulary(_fixed_terms(self.vocabulary))
+            self._vocabulary = Vocabulary(fixed_terms(self.vocabulary))
         return self._text_options(self.stop_words_)
 
     def _matrix(self, analysis: Analysis, column_of_term: AnyArray) -> sparse.csr_matrix:
         counts = columns_to_csr(analysis.pieces, column_of_term)
         return counts_matrix(*counts, self._vocabulary.terms.n_strings, self.binary)
-
-
-def _fixed_terms(vocabulary: Any) -> Packed:
-    if isinstance(vocabulary, (str, bytes)) or not isinstance(vocabulary, Iterable):
-        raise InputError(f"vocabulary is a {type(vocabulary).__name__}; pass a list of terms or a dict of columns")
-    if isinstance(vocabulary, Mapping):
-        if set(vocabulary.values()) != set(range(len(vocabulary))):
-            raise InputError(
-                f"the columns of a vocabulary of {len(vocabulary)} terms must be 0 to {len(vocabulary) - 1}, each once"
-            )
-        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
-    terms = sorted(vocabulary) if isinstance(vocabulary, (set, frozenset)) else list(vocabulary)
-    for i, term in enumerate(terms):
-        if not isinstance(term, str):
-            raise InputError(f"term {i} of the vocabulary is a {type(term).__name__}, {term!r}; terms must be str")
-    if not terms:
-        raise InputError("the vocabulary is empty; pass at least one term, or None to learn it from the texts")
-    if len(set(terms)) < len(terms):
-        twice = Counter(terms).most_common(1)[0][0]
-        raise InputError(f"{twice!r} is in the vocabulary twice; pass each term once")
-    return pack(terms)
 
 
 def _check_frequency(name: str, value: Any) -> None:
@@ -367,7 +329,3 @@ def _check_frequency(name: str, value: Any) -> None:
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-
-
-def _plain(value: Any) -> int | float | None:
-    return None if value is None else int(value) if isinstance(value, Integral) else float(value)

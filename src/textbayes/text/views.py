@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,14 +12,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.codec import Field, List, Named
+from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.state import part_of, under
+from textbayes.core.state import Part, with_fields
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
+from textbayes.text import vectorizers, weightings
 from textbayes.text.base import SparseOutput, as_configured
 from textbayes.text.batches import check_texts, head
-from textbayes.text.read_words import WordView, WordViews
+from textbayes.text.read_words import FACTOR, MOST_VIEWS, VIEW, WordView, WordViews, check_views
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.weight import TermWeighting
@@ -68,6 +70,18 @@ class View(BaseEstimator):
         return texts if self.part == "text" else [head(text) for text in texts]
 
 
+@with_fields({**VIEW, "weighting": Part(weightings, fitted=False), "vectorizer": Part(vectorizers)})
+class FittedView(NamedTuple):
+    """A view of a model file: its place, its part of the text, its factor, its weighting, not fitted, and its words."""
+
+    number: int
+    part: str
+    factor: float
+    weighting: TermWeighting
+    vectorizer: Reader
+
+
+@vectorizers.register("views")
 class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
     """Count the words of texts in several views, a block of columns for each.
 
@@ -91,6 +105,9 @@ class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
     >>> views.get_feature_names_out().tolist()
     ['grain', 'prices', 'rise', 'stem:grain', 'stem:price', 'stem:rise']
     """
+
+    name: ClassVar[str] = "views"
+    fields: ClassVar[dict[str, Field | None]] = {"views": None, "fitted_views": Named(Part(FittedView))}
 
     def __init__(self, views: list[View]) -> None:
         self.views = views
@@ -148,40 +165,32 @@ class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
         words: Any = self.vectorizers_[0]
         return words.document_lengths(texts)
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """The fitted views as a JSON-able dictionary and arrays, for :meth:`from_state`."""
+    @property
+    def fitted_views(self) -> dict[str, FittedView]:
+        """The views by name, with what was learnt, as a model file keeps them."""
         check_is_fitted(self)
-        told: list[dict[str, Any]] = []
-        arrays: dict[str, AnyArray] = {}
-        for number, (view, vectorizer) in enumerate(zip(self.views, self.vectorizers_, strict=True)):
-            meta, own = vectorizer.to_state()
-            weighting = {"scheme": view.weighting.scheme, "norm": view.weighting.norm}
-            reads = {"reads": "sentences"} if isinstance(vectorizer, SentenceVectorizer) else {}
-            common = {"name": view.name, "part": view.part, "factor": view.factor, "weighting": weighting}
-            told.append(common | reads | {"words": meta})
-            arrays |= under(str(number), own)
-        return {"views": told, "order": [view.name for view in self.views]}, arrays
+        numbered = enumerate(zip(self.views, self.vectorizers_, strict=True))
+        found = {
+            view.name: FittedView(number, view.part, float(view.factor), view.weighting, vectorizer)
+            for number, (view, vectorizer) in numbered
+        }
+        if len(found) < len(self.views):
+            raise InputError("two views have one name, by which a model file keeps them; give each a name of its own")
+        return found
 
     @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The views that :meth:`to_state` described; they transform identically."""
-        from textbayes.core.saved import read_saved
-        from textbayes.text.saved import SavedViews  # loads pydantic
-
-        told = read_saved(SavedViews, meta, "the model's views")
-        if len({one.name for one in told.views}) < len(told.views):
-            raise ModelFileError("the model has two views of one name; was the file altered?")
-        vectorizers: list[Reader] = [
-            (TextVectorizer if one.reads == "words" else SentenceVectorizer).from_state(
-                one.words, part_of(arrays, str(number))
-            )
-            for number, one in enumerate(told.views)
-        ]
+    def of_state(cls, fitted_views: Mapping[str, FittedView]) -> Self:
+        """The views of a file; they transform identically."""
+        described = fitted_views.values()
+        check_views(list(fitted_views), [one.number for one in described], [one.vectorizer.name for one in described])
+        for name, (_, _, _, weighting, vectorizer) in fitted_views.items():
+            if isinstance(vectorizer, SentenceVectorizer) != isinstance(weighting, VectorWeighting):
+                raise ValueError(f"view {name!r} is wrong: sentence vectors, and they alone, are not weighed")
         views = [
-            View(one.name, clone(vectorizer), _weighting(**dict(one.weighting)), one.part, one.factor)
-            for one, vectorizer in zip(told.views, vectorizers, strict=True)
+            View(name, clone(vectorizer), weighting, part, factor)
+            for name, (_, part, factor, weighting, vectorizer) in fitted_views.items()
         ]
-        return cls.of_fitted(views, vectorizers)
+        return cls.of_fitted(views, [one.vectorizer for one in fitted_views.values()])
 
     @classmethod
     def of_fitted(cls, views: list[View], vectorizers: Sequence[Reader]) -> Self:
@@ -203,6 +212,7 @@ class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
         self.bounds_ = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
 
 
+@weightings.register("views")
 class ViewsWeighting(TransformerMixin, BaseEstimator):
     """Weigh the counts of several views, block by block: each by its own scheme, to its own length.
 
@@ -217,6 +227,14 @@ class ViewsWeighting(TransformerMixin, BaseEstimator):
     ----------
     weightings_ : list of TermWeighting, fitted
     """
+
+    name: ClassVar[str] = "views"
+    fields: ClassVar[dict[str, Field | None]] = {
+        "weightings": None,
+        "bounds": None,
+        "weightings_": List(Part(weightings), 1, MOST_VIEWS),
+        "factors": List(FACTOR, 1, MOST_VIEWS),
+    }
 
     def __init__(self, weightings: list[TermWeighting], factors: Sequence[float], bounds: Sequence[int]) -> None:
         self.weightings = weightings
@@ -268,32 +286,12 @@ class ViewsWeighting(TransformerMixin, BaseEstimator):
         """Number of training documents."""
         return self.weightings_[0].n_docs_
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        check_is_fitted(self)
-        told: list[dict[str, Any]] = []
-        arrays: dict[str, AnyArray] = {}
-        for number, one in enumerate(self.weightings_):
-            meta, own = one.to_state()
-            told.append(meta)
-            arrays |= under(str(number), own)
-        return {"blocks": told, "factors": [float(factor) for factor in self.factors]}, arrays
-
     @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The weighting that :meth:`to_state` described; it transforms identically."""
-        from textbayes.core.saved import read_saved
-        from textbayes.text.saved import SavedViewsWeighting  # loads pydantic
-
-        told = read_saved(SavedViewsWeighting, meta, "the model's weighting")
-        if len(told.blocks) != len(told.factors):
-            raise ModelFileError("the model's weighting has factors for other views; was the file altered?")
-        made = [
-            type(_weighting(**dict(one.params))).from_state(one.model_dump(), part_of(arrays, str(number)))
-            for number, one in enumerate(told.blocks)
-        ]
-        bounds = np.concatenate([[0], np.cumsum([len(one.idf_) for one in made])])
-        return cls.of_fitted(made, told.factors, bounds)
+    def of_state(cls, weightings_: list[TermWeighting], factors: list[float]) -> Self:
+        """The weighting of a file; it transforms identically."""
+        if len(weightings_) != len(factors):
+            raise ValueError("its factors are of other views")
+        return cls.of_fitted(weightings_, factors, np.cumsum([0, *(len(one.idf_) for one in weightings_)]))
 
     def _blocks(self, X: Any) -> list[sparse.csr_matrix]:
         return [_columns(X, start, stop) for start, stop in pairwise(self.bounds)]
@@ -324,10 +322,6 @@ def word_views(vectorizer: Any, weighting: Any) -> WordViews | None:
 def side_by_side(blocks: Sequence[Any]) -> sparse.csr_matrix:
     """Matrices of the same documents as one, a block of columns each."""
     return blocks[0] if len(blocks) == 1 else sparse.csr_matrix(sparse.hstack(blocks, format="csr"))
-
-
-def _weighting(scheme: str, norm: str | None) -> TermWeighting:
-    return (VectorWeighting if scheme == "vector" else TermWeighting)(scheme, norm)
 
 
 def _columns(X: Any, start: int, stop: int) -> sparse.csr_matrix:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.errors import ModelFileError
-from textbayes.core.saved_arrays import saved_array
+from textbayes.core.codec import Field, Flag, Null, Number, Whole
+from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray
-from textbayes.text.analyze import TextOptions, analyze, columns_to_csr, plain_texts, select_terms
+from textbayes.text.analyze import FOUND, READING, TextOptions, analyze, columns_to_csr, plain_texts, select_terms
 from textbayes.text.batches import batches, in_order
-from textbayes.text.packed import Packed, StringIndex, checked, gather, pack_bytes, unpack, unpack_bytes
+from textbayes.text.packed import Packed, StringIndex, Strings, gather, pack, pack_bytes, unpack, unpack_bytes
 from textbayes.text.term_weights import Entries, stack_rows
 from textbayes.text.tokenize import TokenRule, character_table, parse_pattern, prepared
 
@@ -196,27 +197,68 @@ class TermCounter:
             self._lately = {}
 
 
-def read_vocabulary(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tuple[Any, Packed, list[str] | None]:
-    """Read what ``TextVectorizer.to_state`` gave: the checked settings, all terms, and those that were given by name.
+class _Terms(Strings):
+    """A vocabulary as two arrays."""
 
-    Parameters
-    ----------
-    meta, arrays : mappings
-        The parts of a state.
-    """
-    from textbayes.core.saved import read_saved
-    from textbayes.text.saved import SavedVectorizer  # loads pydantic
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Vocabulary)
 
-    told = read_saved(SavedVectorizer, meta, "the model's vectorizer")
-    terms = checked(arrays.get("terms"), arrays.get("term_offsets"), "the vocabulary")
-    vocabulary, names = None, unpack(terms)
-    if told.fixed_vocabulary:
-        given = np.arange(len(names))
-        if "given" in arrays:
-            given = saved_array(arrays, "given", np.int64, (None,), least=0, most=len(names) - 1)
-        vocabulary = [names[column] for column in given.tolist()]
-        if len(set(names)) < len(names) or len(set(vocabulary)) < max(len(vocabulary), 1):
-            raise ModelFileError("the vocabulary is empty or has a word twice; was the file altered?")
-    elif not names or any(not before < after for before, after in pairwise(names)):
-        raise ModelFileError("the vocabulary is empty, or not in sorted order; was the file altered?")
-    return told, terms, vocabulary
+    def packed(self, value: Vocabulary) -> Packed:
+        return value.terms
+
+    def made(self, packed: Packed) -> Vocabulary:
+        return Vocabulary(packed)
+
+
+class _GivenTerms(Strings):
+    """The terms of a vocabulary that was given, by column."""
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Iterable) and not isinstance(value, str)
+
+    def packed(self, value: Any) -> Packed:
+        return fixed_terms(value)
+
+
+WORDS: dict[str, Field] = {  # parameters of a ``TextVectorizer``
+    **READING,
+    "binary": Flag(),
+    "min_df": Whole(1) | Number(0.0, 1.0),
+    "max_df": Whole(1) | Number(0.0, 1.0),
+    "max_features": Whole(1) | Null(),
+    "vocabulary": Null() | _GivenTerms(),
+}
+WORDS_FOUND: dict[str, Field] = {**FOUND, "_vocabulary": _Terms()}  # and what it learns
+
+
+def check_terms(vocabulary: Vocabulary, given: Any) -> None:
+    """Refuse terms of a file that are not those of a vocabulary, learnt or given."""
+    names = unpack(vocabulary.terms)
+    if given is None and (not names or any(not before < after for before, after in pairwise(names))):
+        raise ValueError("the vocabulary is empty, or not in sorted order")
+    if given is not None:
+        fixed = fixed_terms(given)
+        if len(set(names)) < len(names) or (vocabulary.find(fixed) < 0).any():
+            raise ValueError("the vocabulary has a word twice, or lacks one that was given")
+
+
+def fixed_terms(vocabulary: Any) -> Packed:
+    """The terms of a vocabulary that is given, by column; what is none is refused."""
+    if isinstance(vocabulary, (str, bytes)) or not isinstance(vocabulary, Iterable):
+        raise InputError(f"vocabulary is a {type(vocabulary).__name__}; pass a list of terms or a dict of columns")
+    if isinstance(vocabulary, Mapping):
+        if set(vocabulary.values()) != set(range(len(vocabulary))):
+            raise InputError(
+                f"the columns of a vocabulary of {len(vocabulary)} terms must be 0 to {len(vocabulary) - 1}, each once"
+            )
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    terms = sorted(vocabulary) if isinstance(vocabulary, (set, frozenset)) else list(vocabulary)
+    for i, term in enumerate(terms):
+        if not isinstance(term, str):
+            raise InputError(f"term {i} of the vocabulary is a {type(term).__name__}, {term!r}; terms must be str")
+    if not terms:
+        raise InputError("the vocabulary is empty; pass at least one term, or None to learn it from the texts")
+    if len(set(terms)) < len(terms):
+        twice = Counter(terms).most_common(1)[0][0]
+        raise InputError(f"{twice!r} is in the vocabulary twice; pass each term once")
+    return pack(terms)

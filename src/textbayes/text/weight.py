@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+import operator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,15 +11,27 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from textbayes.core.codec import Array, Fields, Null
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.saved_arrays import saved_array
-from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.core.types import FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
+from textbayes.text import weightings
 from textbayes.text.base import SparseOutput, as_configured, check_sparse
-from textbayes.text.term_weights import SCHEMES, TELLING, Entries, frequencies_of, idf_of, read_idf, weigh
+from textbayes.text.term_weights import (
+    SCHEMES,
+    TELLING,
+    WEIGHED,
+    WEIGHTING,
+    Entries,
+    check_idf,
+    frequencies_of,
+    idf_of,
+    weigh,
+)
 
 
+@weightings.register("words")
 class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Weigh counts: a term weight times an inverse document frequency, then each document to length one or not.
 
@@ -76,7 +88,8 @@ class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEs
     [[3.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    _schema = "SavedWeighting"
+    name: ClassVar[str] = "words"
+    fields: ClassVar[Fields] = WEIGHTING
 
     def __init__(self, scheme: str = "log", norm: str | None = "cosine") -> None:
         self.scheme = scheme
@@ -101,7 +114,7 @@ class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEs
         """
         self._check_parameters()
         self.n_docs_, self.n_features_in_ = n_docs, len(document_frequency)
-        self.document_frequency_: IntArray | None = document_frequency
+        self.document_frequency_: IntArray | None = np.asarray(document_frequency, dtype=np.int64)
         self.idf_ = idf_of(self.scheme, document_frequency, n_docs)
         return self
 
@@ -114,32 +127,21 @@ class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEs
         weights = weigh(Entries(X.data, X.indices, X.indptr), self.scheme, self.norm, self.idf_)
         return as_configured(self, sparse.csr_matrix(tuple(weights), shape=X.shape), given)
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        check_is_fitted(self)
-        meta = {"params": {"scheme": self.scheme, "norm": self.norm}, "n_docs": self.n_docs_}
-        arrays: dict[str, AnyArray] = {"idf": self.idf_}
-        if self.scheme not in TELLING and self.document_frequency_ is not None:
-            arrays["documents"] = self.document_frequency_.astype(np.int32)
-        return meta, arrays
+    @property
+    def learnt(self) -> Fields:
+        """What a model file keeps of the texts."""
+        if self.scheme in TELLING:
+            return WEIGHED
+        most = operator.itemgetter("n_docs_")
+        return {**WEIGHED, "document_frequency_": Array(np.int64, ("n_features",), least=0, most=most) | Null()}
 
-    @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The weighting that :meth:`to_state` described; it transforms identically."""
-        from textbayes.core.saved import read_saved
-        from textbayes.text import saved  # loads pydantic
-
-        schema: Any = getattr(saved, cls._schema)
-        told = read_saved(schema, meta, "the model's weighting")
-        weighting = cls(**dict(told.params))
-        weighting.idf_ = read_idf(told.params.scheme, told.n_docs, arrays)
-        weighting.n_docs_, weighting.n_features_in_ = told.n_docs, len(weighting.idf_)
-        weighting.document_frequency_ = frequencies_of(weighting.scheme, weighting.idf_, told.n_docs)
-        if "documents" in arrays:
-            shape, most = weighting.idf_.shape, told.n_docs
-            found = saved_array(arrays, "documents", np.int32, shape, least=0, most=most)
-            weighting.document_frequency_ = found.astype(np.int64)
-        return weighting
+    def check_state(self) -> None:
+        """Refuse an idf of a file that no word can have, and find what follows from it."""
+        if hasattr(self, "idf_"):
+            check_idf(self.scheme, self.n_docs_, self.idf_)
+            self.n_features_in_ = len(self.idf_)
+            if self.scheme in TELLING:
+                self.document_frequency_ = frequencies_of(self.scheme, self.idf_, self.n_docs_)
 
     def mean_weights(self) -> FloatArray | None:
         """Weight of each word in the training documents on average, were all as long as the usual one.

@@ -134,16 +134,16 @@ def test_draws_that_do_not_belong_are_refused(model):
     ensemble = meta["ensemble"]
     (fitted,) = (member["state"] for member in ensemble["members"])
     for change in (
-        {"draws": fitted["draws"] | {"n_features": 99}},
-        {"draws": fitted["draws"] | {"n_labels": 99}},
-        {"held_scale": -1.0},
+        {"draws_": fitted["draws_"] | {"n_features": 99}},
+        {"draws_": fitted["draws_"] | {"labels": [{}] * 99}},
+        {"held_scale_": -1.0},
     ):
-        changed = ensemble | {"members": [{"type": "linear", "state": fitted | change}]}
+        changed = ensemble | {"members": [{"type": "linear", "state": fitted | change, "columns": None}]}
         with pytest.raises(ModelFileError, match="was the file altered"):
             TextCategorizer.from_state(meta | {"ensemble": changed}, arrays)
     with pytest.raises(ModelFileError, match="was the file altered"):
         TextCategorizer.from_state(meta | {"ensemble": ensemble | {"inverse_temperature": -1.0}}, arrays)
-    weights = next(name for name in sorted(arrays) if name.startswith("fitted.0.draws.") and "weights" in name)
+    weights = next(name for name in sorted(arrays) if name.startswith("fitted.0.draws_.") and "weights" in name)
     fewer = {name: array for name, array in arrays.items() if name != weights}
     with pytest.raises(ModelFileError, match=f"lacks the array '{weights}'"):
         TextCategorizer.from_state(meta, fewer)

@@ -107,14 +107,14 @@ def test_what_a_scorer_is_not_given_or_is_damaged_is_refused(saved):
     model = load_categorizer(saved(model="linear"))
     meta, arrays = model.to_state()
     without = {name: array for name, array in arrays.items() if not name.startswith("calibration_band")}
-    scorer = Scorer.from_state({**meta, "arrays": sorted(without)}, without)
+    scorer = Scorer.from_state({**meta, "arrays": sorted(without), "calibration_band": None}, without)
     with pytest.raises(InputError, match="held out in training"):
         scorer.predict_interval(NEW)
-    for name in ("vectorizer.terms", "weighting.idf", "fitted.0.coef.data", "fitted.0.intercept"):
+    for name in ("vectorizer._vocabulary", "weighting.idf_", "fitted.0.coef_.data", "fitted.0.intercept_"):
         with pytest.raises(ModelFileError):
             Scorer.from_state(meta, {**arrays, name: arrays[name][:-1]})
     with pytest.raises(ModelFileError, match="array"):
-        Scorer.from_state(meta, {name: array for name, array in arrays.items() if name != "fitted.0.intercept"})
+        Scorer.from_state(meta, {name: array for name, array in arrays.items() if name != "fitted.0.intercept_"})
 
 
 def test_classify_does_not_import_what_only_training_needs(saved, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,21 +13,28 @@ from scipy import sparse
 from textbayes.core.codec import (
     Array,
     Choice,
+    Column,
     Csr,
+    Dense,
     Flag,
     Hyper,
     List,
+    Named,
     Null,
     Number,
-    Part,
+    Record,
+    Row,
+    Table,
     Text,
+    Unread,
     Whole,
-    fields_of,
-    from_state,
-    to_state,
+    read,
+    written,
 )
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.registry import Registry
+from textbayes.core.state import Part, fields_of, from_state, to_state
+from textbayes.text.packed import Strings
 
 shapes: Registry[type] = Registry("shape", "textbayes.core")
 
@@ -124,13 +131,13 @@ def test_a_parameter_without_a_line_has_the_field_of_its_default():
         ("rank", 2.0, "its rank cannot be 2.0"),
         ("rank", 11, "its rank is 11: it must be a whole number from 1 to 10"),
         ("rank", 3, r"factor is float64 of shape \(4,\), where float64 of shape \(6\) is needed"),
-        ("names", ["a", "bbbbbb"], "its 1 is 'bbbbbb': it must have 5 characters or fewer"),
+        ("names", ["a", "bbbbbb"], "its names.1 is 'bbbbbb': it must have 5 characters or fewer"),
         ("names", ["a"] * 4, "it must have 0 to 3 items"),
         ("mode", "idle", "its mode cannot be 'idle'"),
-        ("shape", {"name": "square", "fields": {}}, "the name of a shape and its fields are needed"),
-        ("shape", {"name": "circle", "fields": {"radius": 1.0}}, "its filled is missing"),
+        ("shape", {"name": "square", "fields": {}}, "unknown shape 'square'"),
+        ("shape", {"name": "circle", "fields": {"radius": 1.0}}, "its shape.filled is missing"),
         ("note", "\ud800", "half of a surrogate pair"),
-        ("more", 1, "'more' is not known to this version of textbayes"),
+        ("more", 1, "its more is not known to this version of textbayes"),
         ("scale", -1.0, "its scale is -1.0: it must be a number and above 0"),
     ],
 )
@@ -186,3 +193,108 @@ def test_flags_and_numbers_of_numpy_are_plain_in_a_file():
     meta, _ = to_state(Circle(radius=np.float64(2.0), filled=np.bool_(True), corners=np.int64(3)))
     assert json.dumps(meta) == '{"radius": 2.0, "filled": true, "colour": "red", "corners": 3}'
     assert Flag().takes(np.bool_(False))
+
+
+class Fitted:
+    """A class with a parameter of its own, and what its fit sets."""
+
+    learnt: ClassVar = {"n_words_": Whole(1), "idf_": Array(np.float64, ("n_words_",), least=0.0)}
+
+    def __init__(self, scheme="log"):
+        self.scheme = scheme
+
+
+class More(Fitted):
+    @property
+    def learnt(self):
+        return {"note_": Text()} if self.scheme == "log" else {}
+
+
+@pytest.mark.parametrize("scheme", ["log", "raw"])
+def test_what_a_fit_sets_is_kept_beside_the_parameters(scheme):
+    value = More(scheme)
+    value.n_words_, value.idf_, value.note_ = 2, np.array([0.0, 1.0]), "x"
+    meta, arrays = to_state(value, "it")
+    assert meta == {"scheme": scheme, "n_words_": 2} | ({"note_": "x"} if scheme == "log" else {})
+    back = from_state(More, meta, arrays, "the thing", "it")
+    assert (back.n_words_, back.idf_.tolist(), getattr(back, "note_", None)) == (2, [0.0, 1.0], meta.get("note_"))
+    assert to_state(value, "it", fitted=False) == ({"scheme": scheme}, {})
+    assert not hasattr(from_state(More, {"scheme": scheme}, {}, "the thing", "it", fitted=False), "n_words_")
+    for change in ({"n_words_": 3}, {"n_words_": 0}, {"other_": 1}, {"scheme": 1}):
+        with pytest.raises(ModelFileError):
+            from_state(More, meta | change, arrays, "the thing", "it")
+    with pytest.raises(InputError, match="n_words_ is a NoneType, which a model file cannot keep"):
+        to_state(More(scheme))
+
+
+class Pair(NamedTuple):
+    word: str
+    weight: float | None
+
+
+def is_even(n):
+    if n % 2:
+        raise ValueError("it is odd")
+
+
+VALUES = {
+    "record": Record({"n": Whole(0), "note": Text()}, optional=["note"]),
+    "rows": List(Row(Whole(0), Flag())),
+    "named": Named(Whole(0)),
+    "even": Whole().where(is_even),
+    "table": Table({"word": Strings("n_rows"), "weight": Column(np.float64, 0.0, 1.0, lacking=None)}, Pair),
+    "dense": Dense((2, 2), nan_is_zero=True),
+}
+GIVEN = {
+    "record": {"n": 1},
+    "rows": [[0, True], [2, False]],
+    "named": {"a": 1, "b": 0},
+    "even": 4,
+    "table": [Pair("corn", 0.5), Pair("", None)],
+    "dense": np.array([[1.0, np.nan], [np.nan, 2.0]]),
+}
+
+
+def test_records_rows_names_and_tables_come_back():
+    meta, arrays = written(GIVEN, VALUES)
+    back = read(VALUES, json.loads(json.dumps(meta)), arrays, "it")
+    np.testing.assert_array_equal(back.pop("dense"), GIVEN["dense"])
+    assert back == {name: value for name, value in GIVEN.items() if name != "dense"}
+    unread = read(VALUES | {"rows": Unread(), "table": Unread()}, meta, arrays, "it")
+    assert unread["rows"] is unread["table"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"record": {}}, "its record.n is missing"),
+        ({"record": {"n": 1, "m": 2}}, "its record.m is not known"),
+        ({"record": {"n": 1, "note": 3}}, "its record.note cannot be 3"),
+        ({"rows": [[0, True], [2, 1]]}, "its rows.1.1 cannot be 1"),
+        ({"rows": [[0, True, 1]]}, "its rows.0 cannot be a list"),
+        ({"rows": [[-1, True]]}, "its rows.0.0 is -1: it must be a whole number from 0"),
+        ({"named": {"a": -1}}, "its named.a is -1"),
+        ({"named": {"\ud800": 1}}, "half of a surrogate pair"),
+        ({"even": 3}, "its even is 3: it is odd"),
+    ],
+)
+def test_what_records_rows_and_names_cannot_hold_is_refused(change, message):
+    meta, arrays = written(GIVEN, VALUES)
+    with pytest.raises(ModelFileError, match=message):
+        read(VALUES, meta | change, arrays, "it")
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("table.weight", np.array([0.5])),
+        ("table.weight", np.array([0.5, 2.0])),
+        ("table.word.offsets", np.array([0, 4])),
+        ("table.word.offsets", np.array([0, 4, 9])),
+        ("dense.data", np.array([1.0, -2.0])),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(name, array):
+    meta, arrays = written(GIVEN, VALUES)
+    with pytest.raises(ModelFileError, match=name.partition(".")[0]):
+        read(VALUES, meta, arrays | {name: array}, "it")

@@ -1,10 +1,20 @@
 """Making rules by name, their state, and averaging thresholds over folds."""
 
+import json
+
 import numpy as np
 import pytest
 
-from textbayes.core.errors import InputError
-from textbayes.decide import NEVER, FewestErrors, FixedThreshold, MaxF1, Rule, UnsureBand, make_rule, rules
+from textbayes.core.codec import read, written
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.state import Part
+from textbayes.decide import NEVER, FewestErrors, FixedThreshold, MaxF1, UnsureBand, make_rule, rules
+
+RULE = {"rule": Part(rules)}
+
+
+def restored(meta, arrays=None):
+    return read(RULE, {"rule": meta}, arrays or {}, "the model")["rule"]
 
 
 def test_names_lead_to_classes():
@@ -26,9 +36,6 @@ def test_make_rule_takes_names_and_copies_rules():
     [
         (lambda: make_rule("max_f1", bfr=0.3), "no parameter 'bfr'; it has: .*fbr"),
         (lambda: make_rule(3), "neither the name"),
-        (lambda: Rule.from_state({"rule": "fixed", "params": {}}), "lacks 'fitted'"),
-        (lambda: Rule.from_state({"rule": "nope", "params": {}, "fitted": {}}), "unknown decision rule"),
-        (lambda: Rule.from_state({"rule": "fixed", "params": {"x": 1}, "fitted": {}}), "no parameter 'x'"),
         (lambda: FewestErrors().fit([0.5, 0.6]), "learns from true labels"),
         (lambda: MaxF1().fit_folds([]), "no folds"),
         (lambda: MaxF1().fit_folds([([0.5], [1]), ([[0.5, 0.5]], [[1, 0]])]), "differ in their number of labels"),
@@ -40,13 +47,27 @@ def test_mistakes_are_refused_in_a_sentence(call, message):
         call()
 
 
+@pytest.mark.parametrize(
+    ("meta", "message"),
+    [
+        ({"name": "fixed"}, "the name of a decision rule and its fields are needed"),
+        ({"name": "nope", "fields": {}}, "unknown decision rule"),
+        ({"name": "fixed", "fields": {"threshold": 0.5, "x": 1}}, "its rule.x is not known"),
+        ({"name": "fixed", "fields": {"threshold": "much"}}, "its rule.threshold cannot be 'much'"),
+    ],
+)
+def test_a_state_that_no_rule_has_is_refused(meta, message):
+    with pytest.raises(ModelFileError, match=message):
+        restored(meta)
+
+
 def test_state_holds_nested_rules_and_array_parameters():
     rule = UnsureBand(MaxF1(fbr=0.2), low=np.array([0.1, 0.2]), high=0.9)
     rule.fit([[0.2, 0.3], [0.8, 0.9]], [[0, 0], [1, 1]])
-    state = rule.to_state()
-    assert state["params"]["rule"]["params"]["fbr"] == 0.2
-    assert state["params"]["low"] == [0.1, 0.2]
-    revived = Rule.from_state(state)
+    meta, arrays = written({"rule": rule}, RULE)
+    assert meta["rule"]["fields"]["rule"]["fields"]["fbr"] == 0.2
+    revived = restored(json.loads(json.dumps(meta["rule"])), arrays)
+    assert revived.low.tolist() == [0.1, 0.2]
     grid = np.linspace(0, 1, 41)[:, None] * [1, 1]
     assert (revived.unsure(grid) == rule.unsure(grid)).all()
 

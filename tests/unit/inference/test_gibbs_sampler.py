@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
+from textbayes.core.state import from_state, to_state
 from textbayes.inference import Problem, make_inference
 from textbayes.inference.block_em import BlockEm
 from textbayes.inference.gibbs import Draws, Gibbs, LabelDraws
@@ -305,14 +306,17 @@ def test_probabilities_are_averaged_over_draws():
 
 def test_state_of_draws_comes_back_and_damage_is_seen():
     draws = _draws()
-    meta, arrays = draws.to_state()
-    back = Draws.from_state(meta, arrays)
+    meta, arrays = to_state(draws)
+    back = from_state(Draws, meta, arrays, "the draws")
     np.testing.assert_array_equal(back.mean(), draws.mean())
-    for name, bad in (("0.columns", np.array([0, 7])), ("0.weights", np.full((2, 2, 2), np.nan, np.float32))):
+    for name, bad in (
+        ("labels.0.columns", np.array([0, 7])),
+        ("labels.0.weights", np.full((2, 2, 2), np.nan, np.float32)),
+    ):
         with pytest.raises(ModelFileError, match=f"{name} has values"):
-            Draws.from_state(meta, arrays | {name: bad})
-    with pytest.raises(ModelFileError, match="of no number of labels"):
-        Draws.from_state({"n_features": 3}, arrays)
+            from_state(Draws, meta, arrays | {name: bad}, "the draws")
+    with pytest.raises(ModelFileError, match="its labels is missing"):
+        from_state(Draws, {"n_features": 3}, arrays, "the draws")
 
 
 @pytest.mark.parametrize(

@@ -77,15 +77,18 @@ GIVEN = {
     "prior table, weighed": ({"prior": TABLE, "n_jobs": 2, "random_state": 3}, LABELS),
     "rule by name": ({"rule": "max_f1"}, MANY),
     "rule object": ({"rule": UnsureBand(MaxF1(fbr=0.1), low=[0.1, 0.2, 0.3])}, MANY),
-    "weighting by name": ({"weighting": "ltc"}, LABELS),
-    "weighting object": ({"weighting": TermWeighting("raw", norm=None), "select": "chi2", "select_k": 3}, LABELS),
+    "weighting by name": ({"weighting": "ltc", "preset": "linear"}, LABELS),
+    "weighting object": (
+        {"weighting": TermWeighting("raw", norm=None), "select": "chi2", "select_k": 3, "preset": "linear"},
+        LABELS,
+    ),
     "vectorizer": ({"vectorizer": TextVectorizer(stop_words=["the"], ngram_range=(1, 2), max_features=9)}, LABELS),
     "vocabulary and prior": ({"vectorizer": TextVectorizer(vocabulary=WORDS[::-1]), "prior": TABLE}, LABELS),
     "calibrated": ({"calibrate": True, "model": linear(scale=3.0), "class_weight": "balanced"}, LABELS),
     "weights of classes": ({"class_weight": {"oil": 2.0, "grain": np.float64(0.5)}}, LABELS),
     "weights of numbers": ({"class_weight": {1: 3}}, [1, 1, 2, 2, 3, 3] * 3),
     "rule with parameters": ({"rule": "max_f1:fbr=0.1"}, MANY),
-    "refit": ({"refit_k": 2, "intervals": True}, LABELS),
+    "refit": ({"refit_k": 2, "intervals": True, "preset": "linear"}, LABELS),
 }  # fmt: skip
 
 

@@ -65,52 +65,56 @@ def copied(name, source, target):
     return lambda meta, arrays: arrays[name].__setitem__(target, arrays[name][source])
 
 
-PATTERN = ("vectorizer", "params", "token_pattern")
+PATTERN = ("vectorizer", "fields", "token_pattern")
 CHANGES = {
-    "last row pointer 0": (entry("fitted.0.coef.indptr", -1, 0), "rows that do not follow each other"),
-    "last row pointer negative": (entry("fitted.0.coef.indptr", -1, -1), "coef.indptr has values from -1"),
-    "row pointers fall": (entry("fitted.0.coef.indptr", 1, 10**6), "coef.indptr has values"),
-    "row pointers beyond": (array("fitted.0.errors.indptr", np.array([0, 9, 3, 5], dtype=np.int32)), "errors"),
-    "column outside": (entry("fitted.0.coef.indices", 0, 10**6), "coef.indices has values"),
-    "column twice": (copied("fitted.0.coef.indices", 0, 1), "a column twice"),
-    "weight infinite": (entry("fitted.0.coef.data", 0, np.inf), "coef.data has values"),
-    "weight huge": (entry("fitted.0.coef.data", 0, 1e300), "coef.data has values"),
-    "error negative": (entry("fitted.0.errors.data", 0, -1.0), "errors.data has values"),
-    "intercept of another type": (array("fitted.0.intercept", np.zeros(3, dtype=np.float32)), "intercept is float32"),
-    "idf negative": (entry("weighting.idf", 0, -5.0), "idf has values"),
-    "array gone": (lambda m, a: a.pop("fitted.0.errors.data"), "lacks the array 'fitted.0.errors.data'"),
+    "last row pointer 0": (entry("fitted.0.coef_.indptr", -1, 0), "rows that do not follow each other"),
+    "last row pointer negative": (entry("fitted.0.coef_.indptr", -1, -1), "coef_.indptr has values from -1"),
+    "row pointers fall": (entry("fitted.0.coef_.indptr", 1, 10**6), "coef_.indptr has values"),
+    "row pointers beyond": (
+        array("fitted.0.standard_errors_.indptr", np.array([0, 9, 3, 5], dtype=np.int32)),
+        "standard_errors_",
+    ),
+    "column outside": (entry("fitted.0.coef_.indices", 0, 10**6), "coef_.indices has values"),
+    "column twice": (copied("fitted.0.coef_.indices", 0, 1), "a column twice"),
+    "weight infinite": (entry("fitted.0.coef_.data", 0, np.inf), "coef_.data has values"),
+    "weight huge": (entry("fitted.0.coef_.data", 0, 1e300), "coef_.data has values"),
+    "error negative": (entry("fitted.0.standard_errors_.data", 0, -1.0), "standard_errors_.data has values"),
+    "intercept of another type": (array("fitted.0.intercept_", np.zeros(3, dtype=np.float32)), "intercept_ is float32"),
+    "idf negative": (entry("weighting.idf_", 0, -5.0), "an idf is from"),
+    "array gone": (lambda m, a: a.pop("fitted.0.coef_.data"), "lacks the array 'fitted.0.coef_.data'"),
     "array unknown": (array("more", [1.0]), "lacks the array 'more', or does not know of it"),
-    "words not sorted": (lambda m, a: a["vectorizer.terms"].__setitem__(0, ord("z")), "not in sorted order"),
-    "stop words that are no texts": (put("vectorizer", "stop_words", [1, None]), "stop_words.0 is 1"),
-    "thresholds of another length": (put("rule", "fitted", "thresholds_", [0.5]), "needs 3 finite numbers"),
-    "threshold a list": (put("rule", "fitted", "thresholds_", [0.5, [1, 2], 0.5]), "needs 3 finite numbers"),
-    "threshold not finite": (put("rule", "fitted", "thresholds_", [0.5, 0.5, float("nan")]), "needs 3 finite numbers"),
-    "rule learnt on other labels": (put("rule", "fitted", "n_labels_", 2), "was fitted on 2 labels"),
-    "rule's parameter no number": (put("rule", "params", "strength", "much"), "strength='much'"),
+    "words not sorted": (lambda m, a: a["vectorizer._vocabulary"].__setitem__(0, ord("z")), "not in sorted order"),
+    "stop words that are no texts": (put("vectorizer", "fields", "stop_words_", [1, None]), "_words_.0 cannot be 1"),
+    "thresholds of another length": (array("rule.thresholds_", [0.5]), r"float64 of shape \(3\) is needed"),
+    "threshold a list": (put("rule", "fields", "thresholds_", [0.5, 0.5, 0.5]), "rule.thresholds_ cannot be a list"),
+    "threshold not finite": (entry("rule.thresholds_", 2, np.nan), "rule.thresholds_ has values from nan"),
+    "rule learnt on other labels": (put("rule", "fields", "n_labels_", 2), r"of shape \(2\) is needed"),
+    "rule's parameter no number": (put("rule", "fields", "strength", "much"), "strength='much'"),
+    "rule not known": (put("rule", "name", "nope"), "unknown decision rule 'nope'"),
     "classes of one name": (put("labels", "classes", ["a", "a", "b"]), "distinct and in sorted order"),
     "classes not sorted": (put("labels", "classes", ["oil", "money", "grain"]), "distinct and in sorted order"),
     "classes of two kinds": (put("labels", "classes", ["1", 1, 2]), "labels.classes"),
-    "classes of one text": (put("labels", "classes", [1, 1.0, 2]), "distinct and in sorted order"),
+    "classes of one text": (put("labels", "classes", [1, 1.0, 2]), "all of one type"),
     "half a character": (put("labels", "classes", ["\ud800", "\ud801", "\ud802"]), "surrogate"),
-    "lowercase 1": (put("vectorizer", "params", "lowercase", 1), "lowercase is 1"),
-    "folds true": (put("settings", "cv", True), "settings.cv is True"),
+    "lowercase 1": (put("vectorizer", "fields", "lowercase", 1), "lowercase cannot be 1"),
+    "folds true": (put("settings", "cv", True), "settings.cv cannot be True"),
     "folds 10^30": (put("settings", "cv", 10**30), "settings.cv is 1000000000000000000000000000000"),
     "folds 10^40": (put("settings", "cv", 10**40), "a number of 41 digits"),
     "folds 10^400": (put("settings", "cv", 10**400), "a number of 401 digits"),
     "temperature infinite": (
         put("ensemble", "inverse_temperature", float("inf")),
-        "inverse_temperature must be a finite number",
+        "inverse_temperature is inf: it must be a finite number",
     ),
     "setting missing": (lambda m, a: m["settings"].pop("cv"), "settings.cv is missing"),
     "setting unknown": (put("settings", "depth", 3), "settings.depth is not known"),
     "pattern that backtracks": (put(*PATTERN, r"(\w|\d)*!"), "may take for ever on some texts"),
     "pattern that backtracks too": (put(*PATTERN, r"(a+)+$"), "may take for ever on some texts"),
-    "long n-grams": (put("vectorizer", "params", "ngram_range", [1, 10**6]), "ngram_range.1 is 1000000"),
-    "nested": (put("rule", "params", "strength", json.loads("[" * 100 + "]" * 100)), "nested more than 32 deep"),
+    "long n-grams": (put("vectorizer", "fields", "ngram_range", [1, 10**6]), "ngram_range.1 is 1000000"),
+    "nested": (put("rule", "fields", "strength", json.loads("[" * 100 + "]" * 100)), "nested more than 32 deep"),
     "classifier of another shape": (put("given", "model", []), "empty list of models"),
     "link in a link in a link": (
-        put("ensemble", "members", 0, "state", "link", "flip:base=" * 30 + "logit"),
-        "link is",
+        put("ensemble", "members", 0, "state", "link_", "flip:base=" * 30 + "logit"),
+        "link_ is",
     ),
 }  # fmt: skip
 
@@ -132,7 +136,7 @@ def test_the_file_as_it_is_loads(state, tmp_path):
 
 
 TEXT = {
-    "key twice": (lambda text: text.replace('"link"', '"link": "logit", "link"', 1), "a key twice"),
+    "key twice": (lambda text: text.replace('"link_"', '"link_": "logit", "link_"', 1), "a key twice"),
     "deep": (lambda text: "[" * 200_000, "nested more than 32 deep"),
     "millions": (lambda text: "[" + "[]," * 4_000_001 + "0]", "more than 4,000,000 values"),
     "long": (lambda text: text + " " * (40 << 20), "more than 32 MiB"),
@@ -234,7 +238,7 @@ def test_packed_members_are_read_no_further_than_their_header_says(state, tmp_pa
 
 def test_a_pattern_that_could_hang_is_refused_before_a_text_is_read(state, tmp_path):
     meta, arrays = copy.deepcopy(state)
-    meta["vectorizer"]["params"]["token_pattern"] = r"(?:\w+)+@"
+    meta["vectorizer"]["fields"]["token_pattern"] = r"(?:\w+)+@"
     with pytest.raises(ModelFileError):
         load_model(write(tmp_path / "m.tb", meta, arrays))
 
@@ -245,11 +249,11 @@ def test_draws_that_do_not_fit_are_refused(tmp_path):
     classifier = BayesLinearClassifier("probit", inference=sampler)
     meta, arrays = TextCategorizer(cv=2, keep_draws=6, model=classifier).fit(TEXTS, MANY).to_state()
     for name, value in {
-        "fitted.0.draws.0.columns": arrays["fitted.0.draws.0.columns"][::-1].copy(),
-        "fitted.0.draws.1.weights": arrays["fitted.0.draws.1.weights"].astype(np.float64),
-        "fitted.0.draws.1.intercept": arrays["fitted.0.draws.1.intercept"][:, :0].copy(),
-        "fitted.0.draws.2.global_scale": arrays["fitted.0.draws.2.global_scale"] * np.nan,
-        "fitted.0.draws.2.elsewhere": arrays["fitted.0.draws.2.elsewhere"][1:].copy(),
+        "fitted.0.draws_.labels.0.columns": arrays["fitted.0.draws_.labels.0.columns"][::-1].copy(),
+        "fitted.0.draws_.labels.1.weights": arrays["fitted.0.draws_.labels.1.weights"].astype(np.float64),
+        "fitted.0.draws_.labels.1.intercept": arrays["fitted.0.draws_.labels.1.intercept"][:, :0].copy(),
+        "fitted.0.draws_.labels.2.global_scale": arrays["fitted.0.draws_.labels.2.global_scale"] * np.nan,
+        "fitted.0.draws_.labels.2.elsewhere": arrays["fitted.0.draws_.labels.2.elsewhere"][1:].copy(),
     }.items():
         with pytest.raises(ModelFileError, match=r"draws|global_scale|weights|elsewhere"):
             load_model(write(tmp_path / "m.tb", meta, {**arrays, name: value}))

@@ -103,16 +103,18 @@ def test_altered_content_is_refused(path):
 
 
 DAMAGE = {
-    "index far outside": lambda meta, arrays: arrays["fitted.0.coef.indices"].__setitem__(0, 2_000_000_000),
-    "negative index": lambda meta, arrays: arrays["fitted.0.coef.indices"].__setitem__(0, -1),
-    "not a number": lambda meta, arrays: arrays["fitted.0.coef.data"].__setitem__(0, np.nan),
-    "idf too short": lambda meta, arrays: arrays.update({"weighting.0.idf": arrays["weighting.0.idf"][:-1]}),
+    "index far outside": lambda meta, arrays: arrays["fitted.0.coef_.indices"].__setitem__(0, 2_000_000_000),
+    "negative index": lambda meta, arrays: arrays["fitted.0.coef_.indices"].__setitem__(0, -1),
+    "not a number": lambda meta, arrays: arrays["fitted.0.coef_.data"].__setitem__(0, np.nan),
+    "idf too short": lambda meta, arrays: arrays.update(
+        {"weighting.weightings_.0.idf_": arrays["weighting.weightings_.0.idf_"][:-1]}
+    ),
     "one class": lambda meta, arrays: meta["labels"].update(classes=["a"]),
     "odd kind": lambda meta, arrays: meta["labels"].update(kind="foo"),
-    "odd rule": lambda meta, arrays: meta["rule"].update(fitted={"decide": 3}),
-    "odd rule settings": lambda meta, arrays: meta["rule"].update(params=[]),
-    "odd vectorizer": lambda meta, arrays: meta["vectorizer"].update({"class": "os.system"}),
-    "odd link": lambda meta, arrays: meta.update(link="magic"),
+    "odd rule": lambda meta, arrays: meta["rule"]["fields"].update(decide=3),
+    "odd rule settings": lambda meta, arrays: meta["rule"].update(fields=[]),
+    "odd vectorizer": lambda meta, arrays: meta["vectorizer"].update(name="os.system"),
+    "odd link": lambda meta, arrays: meta["ensemble"]["members"][0]["state"].update(link_="magic"),
 }
 
 

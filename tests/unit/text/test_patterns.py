@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from references.backtracking import steps_are_in_proportion
+from textbayes.core.state import from_state, to_state
 from textbayes.text import HashingTextVectorizer, TextVectorizer
 from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.packed import unpack
@@ -81,9 +82,9 @@ def test_named_patterns_are_linear_and_kept_without_a_warning(name: str) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         vectorizer = TextVectorizer(token_pattern=name).fit(["a text of words"])
-    meta, arrays = vectorizer.to_state()
-    assert meta["params"]["token_pattern"] == name
-    assert TextVectorizer.from_state(meta, arrays).vocabulary_ == vectorizer.vocabulary_
+    meta, arrays = to_state(vectorizer)
+    assert meta["token_pattern"] == name
+    assert from_state(TextVectorizer, meta, arrays, "the vectorizer").vocabulary_ == vectorizer.vocabulary_
     for unit in ("a", "!", "a'", "&#", "&a", "#", ":-", "🇩", "\u0301", "a\u0301"):
         assert steps_are_in_proportion(token_expression(name), unit), unit
         assert steps_are_in_proportion(ENTITY.pattern, unit), unit

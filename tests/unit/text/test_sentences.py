@@ -11,6 +11,7 @@ from scipy import sparse
 
 from references.sentences import WIDTH, by_first_letter, write_model
 from textbayes.core.errors import InputError, MissingExtraError, ModelFileError
+from textbayes.core.state import from_state, to_state
 from textbayes.text import TermWeighting, TextVectorizer, sentence_models
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.surface import word_columns
@@ -46,38 +47,44 @@ def test_a_view_of_vectors_stands_beside_words_and_comes_back_from_its_state(sen
     weights = weighting.transform(counts)
     np.testing.assert_array_equal(weights[:, n_words:].toarray(), by_first_letter(TEXTS))
     assert weighting.mean_weights()[n_words:].tolist() == [0.0] * WIDTH
-    meta, arrays = made.to_state()
+    meta, arrays = to_state(made)
     assert json.loads(json.dumps(meta)) == meta
-    again = TextViews.from_state(meta, arrays)
-    weighed = ViewsWeighting.from_state(*weighting.to_state())
+    again = from_state(TextViews, meta, arrays, "the views")
+    weighed = from_state(ViewsWeighting, *to_state(weighting), "the weighting")
     assert (weighed.transform(again.transform(TEXTS)) != weights).nnz == 0
 
 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda view: view.update(reads="words"), "sentence vectors, and they alone"),
-        (lambda view: view.update(weighting={"scheme": "raw", "norm": None}), "sentence vectors, and they alone"),
-        (lambda view: view["words"].update(fingerprint="/etc/passwd"), "fingerprint"),
-        (lambda view: view["words"].update(width=0), "width"),
-        (lambda view: view["words"].update(width=2**40), "width"),
-        (lambda view: view["words"].update(folder="/tmp"), "folder is not known"),
-        (lambda view: view["words"]["params"].update(model=""), "model"),
+        (lambda view: view["vectorizer"].update(name="words"), "embedding.vectorizer"),
+        (lambda view: view["vectorizer"].update(name="hashing"), "embedding.vectorizer"),
+        (
+            lambda view: view.update(weighting={"name": "words", "fields": {"scheme": "raw", "norm": None}}),
+            "sentence vectors, and they alone",
+        ),
+        (lambda view: view["vectorizer"]["fields"].update(fingerprint_="/etc/passwd"), "fingerprint"),
+        (lambda view: view["vectorizer"]["fields"].update(fingerprint_="/etc" * 16), "it is no SHA-256"),
+        (lambda view: view["vectorizer"]["fields"].update(width_=0), "width"),
+        (lambda view: view["vectorizer"]["fields"].update(width_=2**40), "width"),
+        (lambda view: view["vectorizer"]["fields"].update(folder="/tmp"), "folder is not known"),
+        (lambda view: view["vectorizer"]["fields"].update(name_=""), "name_"),
     ],
 )
 def test_states_that_do_not_hold_together_are_refused(sentence_model, change, match):
-    meta, arrays = views(sentence_model()).fit(TEXTS).to_state()
-    change(meta["views"][1])
+    meta, arrays = to_state(views(sentence_model()).fit(TEXTS))
+    change(meta["fitted_views"]["embedding"])
     with pytest.raises(ModelFileError, match=match):
-        TextViews.from_state(meta, arrays)
+        from_state(TextViews, meta, arrays, "the views")
 
 
 def test_vectors_alone_are_no_views(sentence_model):
-    meta, arrays = views(sentence_model()).fit(TEXTS).to_state()
-    meta["views"].reverse()
-    meta["order"].reverse()
-    with pytest.raises(ModelFileError, match="first view must be one of words"):
-        TextViews.from_state(meta, arrays)
+    meta, arrays = to_state(views(sentence_model()).fit(TEXTS))
+    meta["fitted_views"] = dict(reversed(meta["fitted_views"].items()))
+    for number, view in enumerate(meta["fitted_views"].values()):
+        view["number"] = number
+    with pytest.raises(ModelFileError, match="must be one of words"):
+        from_state(TextViews, meta, arrays, "the views")
 
 
 def test_only_vectors_may_be_negative():
@@ -163,5 +170,5 @@ def test_the_packaged_model_tells_meanings_apart(monkeypatch):
     folder = sentence_models.find_model(sentence_models.PACKAGED).folder
     expected = SentenceTransformer(str(folder), local_files_only=True).encode(texts[:1], normalize_embeddings=True)
     np.testing.assert_allclose(vectors[:1], expected, atol=1e-5)
-    again = SentenceVectorizer.from_state(*vectorizer.to_state())
+    again = from_state(SentenceVectorizer, *to_state(vectorizer), "the vectorizer")
     np.testing.assert_allclose(again.transform(texts).toarray(), vectors, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,16 @@ import numpy as np
 import pytest
 
 from textbayes.core.errors import ModelFileError
+from textbayes.core.state import from_state, to_state
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 
 TEXTS = ["Grain prices rise, don't they?", "İstanbul ΟΔΟΣ \ud800 東京", "", "grain stocks fall"]
 
 
 def round_trip(estimator: Any) -> Any:
-    meta, arrays = estimator.to_state()
+    meta, arrays = to_state(estimator, "it")
     assert all(isinstance(array, np.ndarray) and array.dtype != object for array in arrays.values())
-    return type(estimator).from_state(json.loads(json.dumps(meta)), arrays)
+    return from_state(type(estimator), json.loads(json.dumps(meta)), arrays, "the estimator", "it")
 
 
 @pytest.mark.parametrize(
@@ -69,16 +71,17 @@ def test_hashing_text_vectorizer() -> None:
     assert (again.transform(TEXTS) != vectorizer.transform(TEXTS)).nnz == 0
     assert again.get_feature_names_out().tolist() == vectorizer.get_feature_names_out().tolist()
     again.partial_fit(TEXTS)
-    assert round_trip(HashingTextVectorizer()).transform(TEXTS).shape == (4, 2**20)
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    meta, arrays = TextVectorizer().fit(TEXTS).to_state()
-    with pytest.raises(ModelFileError, match="the vocabulary cannot be read"):
-        TextVectorizer.from_state(meta, {**arrays, "term_offsets": arrays["term_offsets"] + 1})
-    meta, arrays = HashingTextVectorizer().fit(TEXTS).to_state()
-    with pytest.raises(ModelFileError, match=r"name_counts is int64 of shape \(9,\)"):
-        HashingTextVectorizer.from_state(meta, {**arrays, "name_counts": arrays["name_counts"][1:]})
-    meta, arrays = TermWeighting("ltc").fit(np.eye(3)).to_state()
-    with pytest.raises(ModelFileError, match="idf"):
-        TermWeighting.from_state(meta, {"idf": arrays["idf"] * np.nan})
+    def refused(estimator: Any, name: str, change: Callable[[Any], Any], match: str) -> None:
+        meta, arrays = to_state(estimator, "it")
+        with pytest.raises(ModelFileError, match=match):
+            from_state(type(estimator), meta, {**arrays, name: change(arrays[name])}, "the estimator", "it")
+
+    words, hashes = TextVectorizer().fit(TEXTS), HashingTextVectorizer().fit(TEXTS)
+    refused(words, "it._vocabulary.offsets", lambda array: array + 1, "it._vocabulary cannot be read")
+    refused(hashes, "it._names.counts", lambda array: array[1:], r"_names.counts is int64 of shape \(9,\)")
+    refused(hashes, "it._names.columns", lambda array: array + 2**20, "a column that is none")
+    refused(TermWeighting("ltc").fit(np.eye(3)), "it.idf_", lambda array: array * np.nan, "idf")
+    refused(TermWeighting("ltc").fit(np.eye(3)), "it.idf_", lambda array: array + 9.0, "an idf is from .* to 1.58")

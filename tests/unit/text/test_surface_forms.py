@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textbayes.core.codec import read, written
 from textbayes.core.errors import ModelFileError
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.surface import restored_surface, shown_names, surface_arrays, surface_forms
+from textbayes.text.surface import FormsField, shown_names, surface_forms
 from textbayes.text.views import TextViews, View
 
 TEXTS = ["the parties met", "one party and a party", "this party governs", "company parties", "governed companies"]
@@ -52,18 +53,20 @@ def test_every_column_has_a_name_of_its_own():
 
 def test_forms_survive_being_arrays():
     forms = {"parti": "party", "grün": "grüne", "": "x"}
-    assert restored_surface(surface_arrays(forms)) == forms
-    assert restored_surface({}) == {}
+    arrays = {}
+    saved = FormsField().write(forms, "it", arrays)
+    assert FormsField().read(saved, "it", arrays, {}) == forms
 
 
 @pytest.mark.parametrize("change", ["twice", "fewer", "bytes"])
 def test_arrays_that_do_not_fit_are_refused(change):
-    arrays = surface_arrays({"a": "aa", "b": "bb"})
+    field = {"it": FormsField()}
+    meta, arrays = written({"it": {"a": "aa", "b": "bb"}}, field)
     if change == "twice":
-        arrays["stems"] = np.frombuffer(b"aa", dtype=np.uint8)
+        arrays["it.stems"] = np.frombuffer(b"aa", dtype=np.uint8)
     elif change == "fewer":
-        arrays |= {"forms": arrays["forms"][:2], "form_offsets": arrays["form_offsets"][:2]}
+        arrays |= {"it.forms": arrays["it.forms"][:2], "it.forms.offsets": arrays["it.forms.offsets"][:2]}
     else:
-        arrays["forms"] = arrays["forms"].astype(np.int64)
+        arrays["it.forms"] = arrays["it.forms"].astype(np.int64)
     with pytest.raises(ModelFileError):
-        restored_surface(arrays)
+        read(field, meta, arrays, "the forms")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.state import from_state, to_state
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.views import TextViews, View, ViewsWeighting, head
 
@@ -54,24 +55,23 @@ def test_states_come_back():
     made = TextViews(views()).fit(TEXTS)
     weighting = ViewsWeighting([view.weighting for view in views()], [1.0, 1.0, 0.5], made.bounds_.tolist())
     expected = weighting.fit(made.transform(TEXTS)).transform(made.transform(TEXTS))
-    again, weighed = TextViews.from_state(*made.to_state()), ViewsWeighting.from_state(*weighting.to_state())
+    again = from_state(TextViews, *to_state(made), "the views")
+    weighed = from_state(ViewsWeighting, *to_state(weighting), "the weighting")
     found = weighed.transform(again.transform(TEXTS))
     assert (found != expected).nnz == 0
 
 
 def test_views_that_changed_places_are_refused():
-    meta, arrays = TextViews(views()).fit(TEXTS).to_state()
-    _, *others = itertools.permutations(meta["views"])
+    meta, arrays = to_state(TextViews(views()).fit(TEXTS))
+    _, *others = itertools.permutations(meta["fitted_views"].items())
     for other in others:
         with pytest.raises(ModelFileError, match="another order"):
-            TextViews.from_state(meta | {"views": list(other)}, arrays)
+            from_state(TextViews, {"fitted_views": dict(other)}, arrays, "the views")
 
 
 def test_two_views_of_one_name_are_refused():
-    meta, arrays = TextViews(views()).fit(TEXTS).to_state()
-    meta["views"][1]["name"] = meta["order"][1] = "words"
-    with pytest.raises(ModelFileError, match="two views of one name"):
-        TextViews.from_state(meta, arrays)
+    with pytest.raises(InputError, match="two views have one name"):
+        to_state(TextViews([*views(), views()[0]]).fit(TEXTS))
 
 
 def test_a_head_is_the_first_line_with_something_in_it():

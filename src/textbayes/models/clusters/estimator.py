@@ -18,12 +18,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, Number, Part, Text, Whole, read, written
+from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, Number, Text, Whole, read, written
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace
 from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
+from textbayes.core.state import Part
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice, check_whole
 from textbayes.lexical.exposures import check_lengths

@@ -58,8 +58,9 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
-from textbayes.core.codec import TINY, Array, Null, with_fields
+from textbayes.core.codec import TINY, Array, Null
 from textbayes.core.lazy import LazyModule
+from textbayes.core.state import with_fields
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.counts.hierarchy import length_nodes
 

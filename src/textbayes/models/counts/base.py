@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole, with_fields
+from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.saved_arrays import LARGEST
+from textbayes.core.state import with_fields
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice
 

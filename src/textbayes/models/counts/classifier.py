@@ -11,11 +11,12 @@ from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from textbayes.core.codec import Fields, Part, Text
+from textbayes.core.codec import Fields, Text
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.folds import group_codes
 from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.state import Part
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.models import model_types
 from textbayes.models.counts.base import BaseCountModel

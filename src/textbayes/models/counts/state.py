@@ -16,7 +16,6 @@ from textbayes.core.codec import (
     List,
     Null,
     Number,
-    Part,
     Text,
     Whole,
     read,
@@ -25,6 +24,7 @@ from textbayes.core.codec import (
 )
 from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
+from textbayes.core.state import Part
 from textbayes.core.types import AnyArray
 from textbayes.models.counts.base import CountSums, DocumentStore
 from textbayes.models.counts.families import count_models

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from textbayes.core.codec import from_state, to_state
 from textbayes.core.errors import ModelFileError
-from textbayes.core.state import part_of, under
+from textbayes.core.state import from_state, part_of, to_state, under
 from textbayes.core.types import AnyArray
 from textbayes.models.online.base import Bank, OnlinePosterior
 from textbayes.models.online.diagonal import DiagonalPosterior

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import with_fields
 from textbayes.core.errors import NotSupportedError
+from textbayes.core.state import with_fields
 from textbayes.core.types import FloatArray
 from textbayes.models.counts.base import (
     CountSums,

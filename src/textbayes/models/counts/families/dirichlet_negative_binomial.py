@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import TINY, Array, Fields, Null, Part, with_fields
+from textbayes.core.codec import TINY, Array, Fields, Null
 from textbayes.core.errors import InputError
+from textbayes.core.state import Part, with_fields
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import is_number
 from textbayes.models.counts.base import (

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import TINY, Array, Fields, Null, Part, with_fields
+from textbayes.core.codec import TINY, Array, Fields, Null
 from textbayes.core.lazy import LazyModule
+from textbayes.core.state import Part, with_fields
 from textbayes.core.types import FloatArray
 from textbayes.models.counts.base import CountSums, SummedModel, per_class_field, pooled_rates, rate_scores
 from textbayes.models.counts.families import count_models
