@@ -1,11 +1,11 @@
-"""What ``textbayes filter`` does: start a filter, run it, and show its status, what waits, its export, a replay."""
+"""What ``textbayes filter`` and ``judge`` do: start a filter, run it, show its status and what waits, ask about it."""
 
 from __future__ import annotations
 
 import itertools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -15,10 +15,9 @@ import click
 
 from textbayes.cli.answers import batches
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.judge import bits_in_words
 from textbayes.cli.labels import Labelling, no_label, read_topics
-from textbayes.cli.output import Output, check_output, console, make_table, print_table, table_of
-from textbayes.cli.terminal import echo, note, reporting, warn
+from textbayes.cli.output import Output, check_output, console, make_table
+from textbayes.cli.terminal import echo, note, read_key, reporting, warn
 from textbayes.core.errors import InputError, MalformedFileError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
@@ -29,7 +28,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.store import load_categorizer, save_model
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model, filter_from_model, replay_log
 from textbayes.stream.folder import check_new, forms_for, newest_state, read_surface, write_surface
-from textbayes.stream.judgements import open_source
+from textbayes.stream.judgements import Judgement, give_judgements, open_source
 from textbayes.stream.ledger import most_informative, read_columns, read_config, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.settings import default_text_options
@@ -129,6 +128,61 @@ def show_pending(state: str, order: str, output: Output) -> None:
         output.write(rows, PENDING_COLUMNS)
 
 
+_ANSWERS = {"y": True, "n": False}
+_KEYS = "y(es), n(o), s(kip), u(ndo: back to the last), q(uit)"
+
+
+def judge_pending(folder: Path) -> None:
+    """Ask about what was delivered and is not judged, the most informative first; every answer is on disk at once.
+
+    A judgement that was given can be changed but not taken back: a filter cannot unlearn. So undo goes back to the
+    document, to be answered again.
+    """
+    rows, forms = most_informative(read_pending(folder)), read_surface(folder)
+    if not rows:
+        note("nothing waits to be judged")
+        return
+    given: dict[int, bool] = {}
+    at = 0
+    while at < len(rows):
+        _ask(rows[at], at, len(rows), given.get(at), forms)
+        key = read_key(f"Relevant to {rows[at]['topic']}? [y/n/s/u/q] ")
+        if key == "q":
+            break
+        if key == "u":
+            if at == 0:
+                echo("This is the first; there is none to go back to.")
+            at = max(at - 1, 0)
+            continue
+        answer = _ANSWERS.get(key)
+        if answer is None and key != "s":
+            echo(f"Answer by one of {_KEYS}.")
+            continue
+        if answer is not None and given.get(at) != answer:
+            give_judgements(folder, [Judgement(rows[at]["id"], rows[at]["topic"], answer)])
+            given[at] = answer
+        at += 1
+    echo(f"{len(given):,} of {len(rows):,} judged.")
+
+
+def _ask(row: dict[str, Any], at: int, n: int, before: bool | None, forms: Mapping[str, str]) -> None:
+    echo()
+    echo(f"{at + 1}/{n}  {row['id']}", bold=True)
+    if row["snippet"]:
+        echo(f"  {row['snippet']}")
+    words = ", ".join(shown(word, forms) for word in row["words"]) or "none"
+    gain = bits_in_words(row["information_gain"])
+    echo(f"Probability {row['probability']:.3f}, information gain {gain} bits ({row['reason']}).")
+    echo(f"Strongest words: {words}.")
+    if before is not None:
+        echo(f"You said {'yes' if before else 'no'}; another answer replaces it, s leaves it.")
+
+
+def bits_in_words(gain: float) -> str:
+    """An information gain for a table. It is computed approximately: a slightly negative one is shown as 0."""
+    return f"{max(0.0, gain):.3f}"
+
+
 def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
     """A function that prints rows as they come, one a line, a bold header before the first.
 
@@ -173,11 +227,10 @@ def show_export(state: str, path: str, output: Output) -> None:
     model = exported(state)
     save_model(model, target)
     n_topics, n_words = len(model.classes_), int(model.word_columns().sum())
-    if output.is_table:
-        echo(f"{target} holds {plural(n_topics, 'topic')} of {state} with {plural(n_words, 'word')}.")
-    else:
-        told = {"state": state, "model": str(target), "topics": n_topics, "words": n_words}
-        output.write([told], list(told))
+    output.write_summary(
+        {"state": state, "model": str(target), "topics": n_topics, "words": n_words},
+        f"{target} holds {plural(n_topics, 'topic')} of {state} with {plural(n_words, 'word')}.",
+    )
 
 
 def show_replay(state: str, output: Output) -> None:
@@ -188,11 +241,9 @@ def show_replay(state: str, output: Output) -> None:
     if found.difference is not None:
         raise ModelFileError(f"{state} does not replay: {found.difference}")
     summary = {name: value for name, value in found._asdict().items() if name != "difference"}
-    if output.is_table:
-        told = ", ".join(f"{value:,} {name}" for name, value in summary.items())
-        echo(f"Every decision is the same when computed anew: {told}.")
-    else:
-        output.write([{"state": state, **summary, "identical": True}], ["state", *summary, "identical"])
+    counts = ", ".join(f"{value:,} {name}" for name, value in summary.items())
+    sentence = f"Every decision is the same when computed anew: {counts}."
+    output.write_summary({"state": state, **summary, "identical": True}, sentence)
 
 
 def start(
@@ -395,10 +446,8 @@ def show_topic_words(state: str, topics: tuple[str, ...], level: float | None, t
         for topic in topics or filter.index
         for rank, found in enumerate(topic_words(filter, topic, top, level), start=1)
     ]
-    if not output.is_table:
-        output.write(rows, ["label", "rank", "word", "form", "weight", "low", "high", "level"])
-        return
-    if any(row["low"] is not None for row in rows):
+    if output.is_table and any(row["low"] is not None for row in rows):
         console().print(f"low and high: {100 * level:g}% credible intervals of the weights")
     numbers = {name: f"{name}:+.2f" for name in ("weight", "low", "high")}
-    print_table(table_of(rows, {"topic": "label", "word": "form", **numbers}))
+    columns = ["label", "rank", "word", "form", "weight", "low", "high", "level"]
+    output.write_table(rows, columns, {"topic": "label", "word": "form", **numbers})

@@ -19,8 +19,7 @@ import cloup
 
 from textbayes import data, store
 from textbayes.cli.errors import as_options, offers, typed_again
-from textbayes.cli.options import COUNT, download_option, option
-from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
+from textbayes.cli.options import COUNT, KeyValue, NameOption, RegistryName, download_option, option
 from textbayes.cli.terminal import counting, downloading, note, reporting
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import Document

@@ -13,6 +13,8 @@ from textbayes.cli.labels import Labelling, label_options, read_labelled
 from textbayes.cli.options import (
     COUNT,
     SHARE,
+    NameOption,
+    RegistryName,
     TextChoices,
     check_labels,
     fdr_method_option,
@@ -25,7 +27,6 @@ from textbayes.cli.options import (
     top_option,
 )
 from textbayes.cli.output import Output, output_options, print_table, table_of
-from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.terminal import common_options, waiting
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray

@@ -15,8 +15,8 @@ import cloup
 from textbayes import knowledge, tune
 from textbayes._version import __version__
 from textbayes.categorizer import model_types
-from textbayes.cli.options import COUNT, mirrored
-from textbayes.cli.parameters import (
+from textbayes.cli.options import (
+    COUNT,
     ClassWeight,
     LinkSpec,
     ModelSpec,
@@ -24,6 +24,7 @@ from textbayes.cli.parameters import (
     PriorWeight,
     RegistryName,
     ScaleSpec,
+    mirrored,
     signature_defaults,
 )
 from textbayes.cli.terminal import note

@@ -24,7 +24,7 @@ import cloup
 
 from textbayes import report
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.terminal import console, note, warn
+from textbayes.cli.terminal import console, echo, note, warn
 from textbayes.core.atomic import atomic_write, output_path
 from textbayes.core.errors import InputError
 from textbayes.core.spreadsheet import PLAIN, CsvForm, csv_text, tsv_text
@@ -67,6 +67,21 @@ class Output:
         text = self.text(rows, columns, header)
         sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
+
+    def write_table(self, rows: Sequence[Row], columns: Sequence[str], shown: Mapping[str, str]) -> None:
+        """Write rows as a table with the columns ``shown`` (see :func:`table_of`), or as :meth:`write` does."""
+        if self.is_table:
+            print_table(table_of(rows, shown))
+        else:
+            self.write(rows, columns)
+
+    def write_summary(self, summary: Row, *sentences: str) -> None:
+        """Write one object for programs, or sentences for people."""
+        if not self.is_table:
+            self.write([summary], list(summary))
+            return
+        for sentence in sentences:
+            echo(sentence)
 
     def text(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> str:
         """Text that :meth:`write` writes."""

@@ -10,7 +10,7 @@ import cloup
 import numpy as np
 
 from textbayes import knowledge, store
-from textbayes.cli.output import Output, check_output, console, make_table, output_options
+from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.atomic import atomic_write
 from textbayes.core.wording import plural
@@ -112,13 +112,8 @@ def table_of_model(path: str, scale: float | None) -> WordPriors:
 
 
 def _show(table: WordPriors, output: Output) -> None:
-    if not output.is_table:
-        output.write([row._asdict() for row in table], table[0]._fields)
-        return
-    shown = make_table(*table[0]._fields)
-    for row in table:
-        shown.add_row(*("" if value is None else str(value) for value in row))
-    console().print(shown)
+    columns = table[0]._fields
+    output.write_table([row._asdict() for row in table], columns, {name: name for name in columns})
 
 
 def _write(table: WordPriors, path: Path) -> None:

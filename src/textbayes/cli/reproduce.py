@@ -11,10 +11,9 @@ import click
 import cloup
 
 from textbayes.cli.cluster import cluster_option, on_cluster
-from textbayes.cli.datasets import how_to_get
-from textbayes.cli.options import option
+from textbayes.cli.maintenance import how_to_get
+from textbayes.cli.options import RegistryName, option
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.parameters import RegistryName
 from textbayes.cli.terminal import common_options, note, reporting, warn
 from textbayes.core.errors import CorpusNotFoundError, InputError, NotSupportedError
 

@@ -16,7 +16,7 @@ from textbayes import data, knowledge, store
 from textbayes import screen as engine
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.options import SEED, most_used, option, top_option
-from textbayes.cli.output import Output, check_output, console, kind_by_ending, make_table, open_results, output_options
+from textbayes.cli.output import Output, check_output, kind_by_ending, open_results, output_options
 from textbayes.cli.terminal import common_options, echo, note, read_key
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
@@ -197,7 +197,7 @@ def start(
     table = prior_table(prior)
     records, merged = merge_duplicates(with_own_ids(_read(inputs)))
     engine.ScreenFolder.create(folder, records, settings, table)
-    _tell_merged(output, f"{folder} was started with", folder, len(records), merged)
+    _write_merged(output, f"{folder} was started with", folder, len(records), merged)
     if output.is_table:
         echo(f"Read the first record: textbayes screen next {shlex.quote(folder)}")
 
@@ -217,7 +217,7 @@ def add(folder: str, inputs: Inputs, output: Output) -> None:
     opened, read = engine.ScreenFolder.open(folder), _read(inputs)
     merged = opened.add(read)
     opened.close()
-    _tell_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
+    _write_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
 
 
 @screen.command("next")
@@ -296,13 +296,8 @@ def words(folder: str, top: int, topic: str | None, output: Output, **said: tupl
         for word, weight in known.strongest_words(top).items()
     ]
     opened.close()
-    if not output.is_table:
-        output.write(rows, ["word", "weight", "said"])
-        return
-    table = make_table("word", "weight", "said", right=("weight",))
-    for row in rows:
-        table.add_row(row["word"], f"{row['weight']:+.3f}", row["said"])
-    console().print(table)
+    shown = {"word": "word", "weight": "weight:+.3f", "said": "said"}
+    output.write_table(rows, list(shown), shown)
 
 
 @screen.command("status")
@@ -432,15 +427,12 @@ def _read(inputs: Inputs) -> list[Document]:
     return read
 
 
-def _tell_merged(output: Output, what: str, folder: str, n_records: int, merged: list[Merged]) -> None:
-    if output.is_table:
-        for found in merged:
-            echo(f"{found.id} is the same as {found.into}: {found.reason}")
-        noun = "record" if n_records == 1 else "records"
-        echo(f"{what} {n_records:,} {noun}; duplicates merged: {len(merged):,}.")
-    else:
-        told = {"folder": folder, "records": n_records, "merged": [found._asdict() for found in merged]}
-        output.write([told], list(told))
+def _write_merged(output: Output, what: str, folder: str, n_records: int, merged: list[Merged]) -> None:
+    output.write_summary(
+        {"folder": folder, "records": n_records, "merged": [found._asdict() for found in merged]},
+        *(f"{found.id} is the same as {found.into}: {found.reason}" for found in merged),
+        f"{what} {plural(n_records, 'record')}; duplicates merged: {len(merged):,}.",
+    )
 
 
 def _duration(hours: float | None) -> str:

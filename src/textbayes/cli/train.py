@@ -12,13 +12,22 @@ import cloup
 from textbayes import categorizer, store
 from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
 from textbayes.cli.errors import INTERRUPTED
-from textbayes.cli.figures import LABEL_COLUMNS, flat_figures
 from textbayes.cli.inputs import Inputs, groups_of, input_options, with_group_field
 from textbayes.cli.labels import Labelling, label_options, read_labelled
 from textbayes.cli.model_options import ModelChoices, SamplingChoices, model_options, sampling_options
-from textbayes.cli.options import COUNT, SEED, TextChoices, jobs_option, mirrored, most_used, text_options
+from textbayes.cli.options import (
+    COUNT,
+    SEED,
+    NameOption,
+    RegistryName,
+    RuleSpec,
+    TextChoices,
+    jobs_option,
+    mirrored,
+    most_used,
+    text_options,
+)
 from textbayes.cli.output import Output, check_output, check_report_target, output_options
-from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.terminal import common_options, echo, note, reporting
 
 if TYPE_CHECKING:
@@ -180,7 +189,7 @@ def train(
     sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
-    from textbayes.cli import large_inputs, train_output
+    from textbayes.cli import figures, large_inputs, model_output
 
     if cluster is not None and out_of_core:
         raise click.UsageError("--out-of-core and --cluster are two ways with large inputs; choose one of them.")
@@ -208,7 +217,7 @@ def train(
     elif choices.samples and not from_disk:
         folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
         try:
-            with train_output.watching(folder) as watch:
+            with model_output.watching(folder) as watch:
                 model.fit(given.texts, given.labels, sampling=watch, groups=groups)
         except KeyboardInterrupt:
             if folder is not None:
@@ -222,24 +231,24 @@ def train(
     if folder is not None:
         folder.remove()  # only now: nothing is lost whatever happens before
         note(f"the run in {folder.path} is finished and was removed")
-    summary = {"model": None if path is None else str(path), **train_output.summary_of(model, len(given.documents))}
+    summary = {"model": None if path is None else str(path), **model_output.summary_of(model, len(given.documents))}
     if not output.is_table:
-        train_output.note_copies(model, len(given.documents))
+        model_output.note_copies(model, len(given.documents))
     if page is not None:
-        train_output.write_training_report(page, model, given, inputs.name, path)
+        model_output.write_training_report(page, model, given, inputs.name, path)
         summary["report"] = str(page)
     partial = summary.get("partial")
     summary["seconds"] = round(time.perf_counter() - started, 2)
     if output.is_table:
-        train_output.print_trained(model, given, inputs, path, page, per_label)
+        model_output.print_trained(model, given, inputs, path, page, per_label)
     elif output.kind == "json":
         output.write([summary], [])
     elif per_label:
         rows = [{"label": name} | row for name, row in model.held_out_["labels"].items()]
-        output.write(rows, ["label", *LABEL_COLUMNS])
+        output.write(rows, ["label", *figures.LABEL_COLUMNS])
     else:
         row = {name: value for name, value in summary.items() if name != "held_out"}
-        row |= {f"held_out_{name}": value for name, value in flat_figures(model.held_out_).items()}
+        row |= {f"held_out_{name}": value for name, value in figures.flat_figures(model.held_out_).items()}
         output.write([row], list(row))
     if partial:
         what = "the figures are those" if path is None else f"{path} is a model"

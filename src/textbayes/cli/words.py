@@ -13,7 +13,7 @@ from textbayes import report, store
 from textbayes.cli.answers import class_names
 from textbayes.cli.inputs import Inputs, is_filter
 from textbayes.cli.options import COUNT, check_labels, label_option, level_option, most_used, option, top_option
-from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table, table_of
+from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, echo, note
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
@@ -355,12 +355,9 @@ def show_burstiness(
         with atomic_write(target) as stream:
             stream.write(variance_svg(found, words).encode("utf-8"))
     rows = _rows(found, words)
-    if not output.is_table:
-        output.write(rows, COLUMNS)
-        return
     columns = {"word": "word", "count": "count:,", "texts": "documents:,", "rate": "rate:.3g", "δ": "dispersion:.3g"}
     tests = {"p": "p_value:.2g", "fit Poisson": "fit_poisson:.2g", "fit neg. bin.": "fit_negative_binomial:.2g"}
-    console().print(table_of(rows, columns | tests))
+    output.write_table(rows, COLUMNS, columns | tests)
 
 
 def _rows(found: Burstiness, words: list[str]) -> list[dict[str, Any]]:
