@@ -19,8 +19,8 @@ from textbayes.cli.cluster import cluster_option, score_on_cluster
 from textbayes.cli.inputs import Inputs, input_options, model_argument
 from textbayes.cli.options import COUNT, SHARE, NameOption, RuleSpec, level_option, most_used, option, top_option
 from textbayes.cli.output import (
-    Layout,
     Output,
+    ResultColumns,
     check_output,
     console,
     has_rows,
@@ -189,7 +189,7 @@ def classify(
             rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
-            layout = layout or Layout.of(assessed.documents, columns)
+            layout = layout or ResultColumns.of(assessed.documents, columns)
             if show is not None:
                 show(rows, assessed.documents)
             elif output.kind == "json":

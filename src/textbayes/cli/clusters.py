@@ -222,8 +222,8 @@ def _show_memberships(documents: list[Document], names: list[str], memberships: 
         table, width = make_table("id", "text", "belongs to"), console().width // 3
         for document, row in zip(documents, memberships, strict=True):
             order = np.argsort(-row, kind="stable")[:_SHOWN]
-            told = ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005)
-            table.add_row(shortened(document.id, width // 2), shortened(document.text, width), told)
+            largest = ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005)
+            table.add_row(shortened(document.id, width // 2), shortened(document.text, width), largest)
         console().print(table)
     else:
         rows = (

@@ -229,8 +229,8 @@ def link(
     X = text.term_weighting().fit_transform(vectorizer.fit_transform(given.texts))
     note(f"comparing links on {plural(X.shape[0], 'text')} and {plural(X.shape[1], 'word')}")
     copies = find_copies(text_sketches(given.texts, vectorizer))
-    if told := copies_in_words(copies.numbers(), len(given.texts)):
-        note(told)
+    if message := copies_in_words(copies.numbers(), len(given.texts)):
+        note(message)
         n_folds = min(search["cv"], len(given.texts))
         positive, _ = encode_labels(given.labels)
         search["cv"] = stratified_folds(positive, n_folds, search["random_state"], copies=copies.first)

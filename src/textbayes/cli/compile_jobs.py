@@ -147,15 +147,15 @@ def online_learning(folder: Path) -> None:
 
 
 def filters(folder: Path) -> None:
-    """A filter that is started, reads, and is told."""
+    """A filter that is started, reads documents and learns judgements."""
 
     texts, labels = make_texts()
     documents = [Document(str(i), text, (label,)) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
     for covariance in ("full", "low_rank", "diagonal", "gp"):
-        desk = AdaptiveFilter.start(documents, settings=FilterSettings(covariance=covariance, word_threshold=0.0))
+        made = AdaptiveFilter.start(documents, settings=FilterSettings(covariance=covariance, word_threshold=0.0))
         for word in _NEW_WORDS:
             new = [one._replace(id=f"{word} {one.id}", text=f"{one.text} {word}") for one in documents]
-            list(simulate(desk, new, judged=True))
+            list(simulate(made, new, judged=True))
 
 
 def count_models(folder: Path) -> None:

@@ -116,8 +116,8 @@ def _decision(example: dict[str, Any]) -> dict[str, Any]:
         | {"words": {word[0]: word[2] for word in reason["words"]}}
         for reason in example["reasons"]
     ]
-    kept = {name: value for name, value in example.items() if name not in layout}
-    return kept | {"probabilities": dict(example["probabilities"]), "reasons": reasons}
+    rest = {name: value for name, value in example.items() if name not in layout}
+    return rest | {"probabilities": dict(example["probabilities"]), "reasons": reasons}
 
 
 def _repeated(train: Corpus, test: Corpus, decisions: Any) -> list[str]:

@@ -156,27 +156,29 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
         store.save_model(categorizer, path)
     rows = _changes(categorizer, before, categorizer.model_.word_weights().weights, top)
     counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "model": str(path),
         "documents": len(documents),
         "log_loss_before": round(loss, 4),
         "words_changed": int((before != categorizer.model_.word_weights().weights).any(axis=0).sum()),
     }
     if output.is_table:
-        _print(told, rows, categorizer)
+        _print(summary, rows, categorizer)
     elif output.kind == "json":
-        output.write([told | {"texts_of_labels": counts, "changes": rows}], [])
+        output.write([summary | {"texts_of_labels": counts, "changes": rows}], [])
     else:
         output.write(rows, _COLUMNS)
 
 
-def _print(told: dict[str, Any], rows: list[dict[str, Any]], model: TextCategorizer) -> None:
+def _print(summary: dict[str, Any], rows: list[dict[str, Any]], model: TextCategorizer) -> None:
     from textbayes.text.surface import shown_names
 
     screen = console()
-    learnt = plural(told["documents"], "text")
-    screen.print(f"{told['model']} has learnt {learnt}; weights of {plural(told['words_changed'], 'word')} changed.")
-    screen.print(f"Log-loss of these texts before they were learnt: {told['log_loss_before']:.4f}")
+    learnt = plural(summary["documents"], "text")
+    screen.print(
+        f"{summary['model']} has learnt {learnt}; weights of {plural(summary['words_changed'], 'word')} changed."
+    )
+    screen.print(f"Log-loss of these texts before they were learnt: {summary['log_loss_before']:.4f}")
     table = make_table(*_COLUMNS, title="Largest changes of weights", right=_COLUMNS[2:])
     shown = shown_names([row["word"] for row in rows], model.vectorizer_, model.surface_)
     for row, word in zip(rows, shown, strict=True):

@@ -236,9 +236,9 @@ def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
 
 def _words(model: TextCategorizer, one: _Mistake) -> list[dict[str, Any]]:
     """The words that spoke for the mistake, the strongest first."""
-    (told,) = model.explain(one.document.text, [one.label])
+    (explanation,) = model.explain(one.document.text, [one.label])
     sign = 1.0 if one.was_given else -1.0
-    spoke = [part for part in told.contributions if sign * part.log_odds > 0.0][:_WORDS]
+    spoke = [part for part in explanation.contributions if sign * part.log_odds > 0.0][:_WORDS]
     return [{"word": part.word, "log_odds": part.log_odds} for part in spoke]
 
 
@@ -248,9 +248,9 @@ def measured_in_words(model: TextCategorizer) -> str:
     n_held_out = model.held_out_.get("n_docs") or n_texts
     folds = f"{choice.get('n_folds') or model.cv}-fold cross-validation"
     if n_held_out < n_texts:
-        told = f"Measured on {n_held_out:,} of {n_texts:,} texts, held out in folds of a {folds}."
+        sentence = f"Measured on {n_held_out:,} of {n_texts:,} texts, held out in folds of a {folds}."
     else:
-        told = f"Measured by {folds} on {plural(n_texts, 'text')}."
+        sentence = f"Measured by {folds} on {plural(n_texts, 'text')}."
     if model.label_space_.kind == "multilabel":
-        told += " Thresholds were chosen on the same texts, so F1 is slightly optimistic."
-    return told
+        sentence += " Thresholds were chosen on the same texts, so F1 is slightly optimistic."
+    return sentence

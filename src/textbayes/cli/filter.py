@@ -174,7 +174,7 @@ _LEARNING = [
 
 
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What reads no documents need not be told any."""
+    """What reads no documents need not be given any."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
@@ -393,8 +393,8 @@ def judge(
         n_given += 1
         row = {**judgement._replace(text=None).to_json(), "status": verdict}
         if output.is_table:
-            told = "relevant" if judgement.relevant else "not relevant"
-            echo(f"{judgement.id} is {told} to {judgement.topic}{_SAID[verdict]}")
+            relevance = "relevant" if judgement.relevant else "not relevant"
+            echo(f"{judgement.id} is {relevance} to {judgement.topic}{_SAID[verdict]}")
         else:
             output.write([row], list(row), header=n_given == 1)
     if not n_given:

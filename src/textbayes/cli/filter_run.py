@@ -55,11 +55,11 @@ _LEAST_TEXT = 8  # characters: a shorter beginning says nothing
 def threshold_in_words(filter: AdaptiveFilter) -> str:
     """What is delivered as relevant, and where the probabilities end if that is not 1."""
     threshold, highest = filter.settings.threshold, highest_probability(filter)
-    told = f"Delivered as relevant: probability above {threshold:g} (--threshold; later runs keep it)."
+    sentence = f"Delivered as relevant: probability above {threshold:g} (--threshold; later runs keep it)."
     if highest == 1.0:
-        return told
+        return sentence
     why = f"{1.0 - highest:.0%} of judgements may be wrong (--link {filter.settings.link})"
-    return f"{told} No probability exceeds {highest:.2g}, since {why}."
+    return f"{sentence} No probability exceeds {highest:.2g}, since {why}."
 
 
 def highest_probability(filter: AdaptiveFilter) -> float:
@@ -81,8 +81,8 @@ def show_status(state: str, since: float, output: Output) -> None:
             warn(topic.warning)
     rows = [topic._asdict() for topic in found.topics]
     limits = {"threshold": filter.settings.threshold, "highest_probability": highest_probability(filter)}
-    told = {"state": state, **found._asdict(), "since": since, **limits, "topics": rows}
-    output.write([told] if output.kind == "json" else rows, list(rows[0]))
+    summary = {"state": state, **found._asdict(), "since": since, **limits, "topics": rows}
+    output.write([summary] if output.kind == "json" else rows, list(rows[0]))
 
 
 def _show_table(state: str, found: Status, since: float) -> None:
@@ -273,7 +273,7 @@ def start(
     columns = None if found is None else found.to_state()
     FilterFolder.create(state, made, columns)
     write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
-    _tell_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
+    _write_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
 
 
 def _read_statements(path: str | None, inputs: Inputs) -> list[Document]:
@@ -292,7 +292,7 @@ def start_from_model(state: str, path: str, changes: dict[str, Any], output: Out
     made = filter_from_model(known, rest["topics"] or None, **changes)
     FilterFolder.create(state, made, known.columns_)
     write_surface(state, known.surface_)
-    _tell_start(state, made, {"model": path, "columns": known.columns_}, started, output)
+    _write_start(state, made, {"model": path, "columns": known.columns_}, started, output)
 
 
 def _check_start(option: str, rest: dict[str, Any]) -> None:
@@ -300,7 +300,7 @@ def _check_start(option: str, rest: dict[str, Any]) -> None:
         raise click.UsageError(f"--judgements, --judge-by-labels and --continue do not go with {option}.")
 
 
-def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], started: float, output: Output) -> None:
+def _write_start(state: str, made: AdaptiveFilter, source: dict[str, Any], started: float, output: Output) -> None:
     """Say what a filter begins with, and of which topics nothing can be expected yet."""
     summary: dict[str, Any] = {
         "state": state,
@@ -312,14 +312,14 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
     }
     if summary["columns"] is not None and summary["columns"]["id"] is None:
         warn(_NO_ID)
-    for told in summary["topics"].values():
-        if told["warning"] is not None:
-            warn(told["warning"])
+    for row in summary["topics"].values():
+        if row["warning"] is not None:
+            warn(row["warning"])
     if output.is_table:
         _show_start(summary)
         echo(threshold_in_words(made))
     else:
-        rows = [{"topic": name, **told} for name, told in summary["topics"].items()]
+        rows = [{"topic": name, **row} for name, row in summary["topics"].items()]
         columns = ["topic", "relevant", "words", "can_deliver", "warning"]
         output.write([summary] if output.kind == "json" else rows, columns)
 
@@ -329,8 +329,8 @@ def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
 
     topic, found = made.topics[k], reach(made, k)
     warning = None if found.can_deliver else why_silent(made, k, found)
-    told = {"relevant": topic.n_relevant, "words": len(topic.words), "can_deliver": found.can_deliver}
-    return {**told, "warning": warning}
+    row = {"relevant": topic.n_relevant, "words": len(topic.words), "can_deliver": found.can_deliver}
+    return {**row, "warning": warning}
 
 
 def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **rest: Any) -> None:
@@ -394,14 +394,14 @@ def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
     """A function that writes deliveries as they come: each is of the document that the folder saw last."""
     if output.is_table:
         line = lines_of(("id", "topic", "p", "reason", "text"), (6, 6, 5, 9))
-        return lambda told: line(
-            [told.id, told.topic, f"{told.probability:.3f}", told.reason, folder.last_text[:_SHOWN]]
+        return lambda delivery: line(
+            [delivery.id, delivery.topic, f"{delivery.probability:.3f}", delivery.reason, folder.last_text[:_SHOWN]]
         )
     header = True
 
-    def write(told: Delivery) -> None:
+    def write(delivery: Delivery) -> None:
         nonlocal header
-        row = {**told._asdict(), "snippet": folder.last_snippet}
+        row = {**delivery._asdict(), "snippet": folder.last_snippet}
         output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
         header = False
 
@@ -416,16 +416,16 @@ def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) ->
         note(f"{skipped} seen before, under the same id with the same text: {counted}")
     if n_seen:
         n_judged = len(folder.filter.judgements)
-        told = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"
-        note(f"{told}; {plural(n_judged, 'judgement')} in all")
+        counts = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"
+        note(f"{counts}; {plural(n_judged, 'judgement')} in all")
     elif not folder.n_repeated:
         note(nothing)
 
 
 def _show_start(summary: dict[str, Any]) -> None:
     table = make_table("topic", "relevant", "words", right=("relevant", "words"))
-    for name, told in summary["topics"].items():
-        table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
+    for name, row in summary["topics"].items():
+        table.add_row(name, f"{row['relevant']:,}", f"{row['words']:,}")
     console().print(table)
     if summary["columns"] is not None:
         echo(f"Columns: {Columns.from_state(summary['columns']).in_words()}.")

@@ -133,12 +133,12 @@ def _guarded(option: Any, process: Any, name: str, given: dict[str, tuple[str, A
     flag = option.action == "store_const"
 
     def guarded(value: Any, state: Any) -> None:
-        told = option.const if flag else value
-        first, before = given.setdefault(option.dest, (name, told))
-        if before != told:
+        chosen = option.const if flag else value
+        first, before = given.setdefault(option.dest, (name, chosen))
+        if before != chosen:
             if flag:
                 raise click.UsageError(f"{first} and {name} were both given; choose one of them.", ctx)
-            values = f"{_shown(before)} and {_shown(told)}"
+            values = f"{_shown(before)} and {_shown(chosen)}"
             raise click.UsageError(f"{name} was given twice, with {values}; give it once.", ctx)
         process(value, state)
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.knowledge import Advice
-    from textbayes.cli.labels import Labelled
+    from textbayes.cli.labels import LabelledTexts
     from textbayes.inference.gibbs import SamplingProgress
     from textbayes.inference.gibbs.sampler import State
     from textbayes.posterior.draws import Draws
@@ -79,7 +79,7 @@ def _change(row: Advice) -> str:
 
 
 def write_training_report(
-    path: Path, model: TextCategorizer, given: Labelled, source: str, model_path: Path | None
+    path: Path, model: TextCategorizer, given: LabelledTexts, source: str, model_path: Path | None
 ) -> None:
     """Write a page about the texts a model was just trained on, each decided by a model that had not seen it."""
 
@@ -156,7 +156,7 @@ def watching(folder: SamplingCallback | None) -> Iterator[SamplingCallback]:
 
 
 def print_trained(
-    model: TextCategorizer, given: Labelled, inputs: Inputs, path: Path | None, page: Path | None, per_label: bool
+    model: TextCategorizer, given: LabelledTexts, inputs: Inputs, path: Path | None, page: Path | None, per_label: bool
 ) -> None:
     """Print the held-out figures, the labels, what was found in the input, the model in a sentence, and next steps."""
 
@@ -178,7 +178,7 @@ def print_trained(
     _print_steps(list(_next_steps(inputs, path, page)))
 
 
-def found_in_words(model: TextCategorizer, given: Labelled, inputs: Inputs) -> Iterator[tuple[str, str]]:
+def found_in_words(model: TextCategorizer, given: LabelledTexts, inputs: Inputs) -> Iterator[tuple[str, str]]:
     """What was found in the training set: texts, columns, labels, language, duplicates, texts left out."""
     yield "Texts", f"{len(given.documents):,} from {inputs.name}"
     if (columns := inputs.columns()) is not None:
@@ -199,20 +199,20 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
     """The model in a sentence, and the command that lists what it is made of."""
 
     if model.choice_ is not None:
-        told = model_sentence(model.choice_)
+        sentence = model_sentence(model.choice_)
         if partial := partial_members(model.choice_):
-            told += f" The training was interrupted: it has {partial}."
+            sentence += f" The training was interrupted: it has {partial}."
     else:
         names = model.member_names()
-        told = (
+        sentence = (
             f"One model: {names[0]}." if len(names) == 1 else f"An ensemble of {len(names)} models: {', '.join(names)}."
         )
     if path is None:
-        return f"{told} It was not saved (--cv-only)."
-    return f"{told} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."
+        return f"{sentence} It was not saved (--cv-only)."
+    return f"{sentence} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."
 
 
-def _language(model: TextCategorizer, given: Labelled) -> str:
+def _language(model: TextCategorizer, given: LabelledTexts) -> str:
     """The language of the texts, or empty where these are not at hand."""
 
     texts = [document.text for document in given.documents[:: max(len(given.documents) // 1_000, 1)]]
@@ -274,7 +274,7 @@ def summary_of(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         **({} if choice is None else {"chosen": describe_choice(choice)}),
         **({"partial": partial} if (partial := partial_members(choice)) else {}),
         "held_out": model.held_out_,
-        **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
+        **({"prior": [advice._asdict() for advice in model.prior_advice_]} if model.prior_weight_ is not None else {}),
     }
 
 
@@ -295,12 +295,12 @@ def _drawn(draws: Draws) -> dict[str, Any]:
 
 def note_copies(model: TextCategorizer, n_docs: int) -> None:
     """Say how many texts are copies of others, if any are."""
-    if told := copies_in_words(model.copies_, n_docs):
-        note(told)
+    if sentence := copies_in_words(model.copies_, n_docs):
+        note(sentence)
 
 
 def model_summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]:
-    """Summary of the model in a few numbers. The file's own time stands for the date of training, which is not kept."""
+    """Summary of the model in a few numbers; its date is the file's own time, since no date of training is stored."""
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return {
         "kind": model.label_space_.kind,
@@ -336,10 +336,10 @@ def settings_for_programs(model: TextCategorizer) -> dict[str, Any]:
     members = state["ensemble"]["members"]
     return {
         **_text_settings(state["vectorizer"], state["weighting"]),
-        "model": members[0]["type"] if len(members) == 1 else "pool",
+        "model": members[0]["type"] if len(members) == 1 else "ensemble",
         "link": members[0]["state"].get("link") if len(members) == 1 else None,
         "members": members_in_words(model) or None,
-        "pool": model.pool_.tolist(),
+        "ensemble": model.pool_.tolist(),
         "rule": {"name": state["rule"]["rule"], **state["rule"]["params"]},
         "prior_weight": None if model.prior_weight_ is None else model.prior_weight_.tolist(),
         **state["settings"],
@@ -398,10 +398,10 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
 def _automatic_in_words(model: TextCategorizer) -> str:
     """An automatic model in a sentence, with how many weights it has."""
     weights = model.model_.word_weights().weights
-    told = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
+    sentence = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
     if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
-        told += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
-    return told
+        sentence += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
+    return sentence
 
 
 def _print_members(model: TextCategorizer) -> None:

@@ -106,7 +106,7 @@ def reproduce(
 
 
 def _run_all(found: list[Experiment], quick: bool, folder: Path, output: Output) -> None:
-    """Run all papers of which a corpus is there; progress is told paper by paper."""
+    """Run all papers of which a corpus is there; progress is reported paper by paper."""
     note(f"{len(found)} papers, about {sum(paper.minutes[quick] for paper in found)} minutes on two cores")
     for place, paper in enumerate(found, 1):
         note(f"{place} of {len(found)}: {paper.name}, about {paper.minutes[quick]} minutes")

@@ -42,14 +42,14 @@ def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str
     screening = folder.screening
     known = screening.topic(topic)
     texts = _texts(folder, {row for row, _ in rows})
-    told = []
+    shown = []
     for (row, reason), found in zip(rows, estimate(known, [row for row, _ in rows]), strict=True):
         figures = {name: round(value, 4) for name, value in found._asdict().items()}
         words = {word: round(part, 3) for word, part in known.words_behind(row).items()}
-        told.append(
+        shown.append(
             {"id": screening.collection.ids[row], **figures, "reason": reason, "words": words, "text": texts[row]}
         )
-    return told
+    return shown
 
 
 def show_records(rows: Sequence[dict[str, Any]]) -> None:
@@ -73,11 +73,11 @@ def status_and_notes(folder: ScreenFolder, rules: Sequence[str], topic: str | No
         for entry in folder.log()
         if entry["kind"] == "judgement" and entry["topic"] == name and "time" in entry
     ]
-    told = status_of(Standing.of(folder.screening, name), times, rules)
-    for advice in told["advice"]:
+    found = status_of(Standing.of(folder.screening, name), times, rules)
+    for advice in found["advice"]:
         if advice["stop"]:
             folder.note_advice(advice["rule"], True, advice["reason"], name)
-    return told
+    return found
 
 
 def _texts(folder: ScreenFolder, rows: set[int]) -> dict[int, str]:
@@ -211,7 +211,7 @@ def start(
 def add(folder: str, inputs: Inputs, output: Output) -> None:
     """Add records to a screening that has begun.
 
-    Those that are there already are merged, and told; every answer stays, and is learnt again with all records.
+    Those that are there already are merged and listed; every answer stays, and is learnt again with all records.
     """
 
     opened, read = engine.ScreenFolder.open(folder), _read(inputs)
@@ -321,16 +321,16 @@ def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Outpu
     from textbayes.screen.stopping import NOTHING_READ
 
     opened = engine.ScreenFolder.open(folder)
-    told = status_and_notes(opened, rules or DEFAULT_RULES, topic)
+    found = status_and_notes(opened, rules or DEFAULT_RULES, topic)
     opened.close()
     if not output.is_table:
-        output.write([told], list(told))
+        output.write([found], list(found))
         return
     for name in ("records", "read", "relevant", "unsure", "handed_out"):
-        echo(f"{name.replace('_', ' '):12s} {told[name]:,}")
-    left = f"about {told['left']:,.0f} relevant, at most {told['left_at_most']:,} (90 % upper bound)"
-    echo(f"left         {left if told['read'] else NOTHING_READ}")
-    for advice in told["advice"]:
+        echo(f"{name.replace('_', ' '):12s} {found[name]:,}")
+    left = f"about {found['left']:,.0f} relevant, at most {found['left_at_most']:,} (90 % upper bound)"
+    echo(f"left         {left if found['read'] else NOTHING_READ}")
+    for advice in found["advice"]:
         echo(f"{advice['rule']}: {'STOP' if advice['stop'] else 'go on'}: {advice['reason']}")
         if not advice["stop"]:
             echo(f"  if nothing more is found: {advice['reads_left']:,} more records{_duration(advice['hours_left'])}")

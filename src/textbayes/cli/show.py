@@ -112,11 +112,11 @@ def explain(
     for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:
             continue
-        told = categorizer.explain(document.text, labels or None, top, merge=not columns)
+        explanations = categorizer.explain(document.text, labels or None, top, merge=not columns)
         if output.is_table:
-            _print_explanation(document, told)
+            _print_explanation(document, explanations)
         else:
-            _write(document, told, output, header=not found)
+            _write(document, explanations, output, header=not found)
         found = True
     if not found:
         raise InputError("there is no document" + ("" if wanted is None else f" of id {wanted!r}") + " to explain")
@@ -134,30 +134,30 @@ def _documents(inputs: Inputs, literal: bool) -> Iterator[Document]:
     return iter([Document("text", text)])
 
 
-def _write(document: Document, told: list[Explanation], output: Output, header: bool) -> None:
+def _write(document: Document, explanations: list[Explanation], output: Output, header: bool) -> None:
     if output.kind == "json":
-        output.write([{"id": document.id} | _as_row(explanation) for explanation in told], [])
+        output.write([{"id": document.id} | _as_row(explanation) for explanation in explanations], [])
         return
     rows = [
         {"id": document.id, "label": explanation.label, **part._asdict()}
-        for explanation in told
+        for explanation in explanations
         for part in explanation.contributions
     ]
     output.write(rows, ["id", "label", "word", "log_odds", "occurrences"], header)
 
 
-def _as_row(told: Explanation) -> dict[str, Any]:
-    row = told._asdict()
+def _as_row(explanation: Explanation) -> dict[str, Any]:
+    row = explanation._asdict()
     row["words"] = [part._asdict() for part in row.pop("contributions")]
-    row["rivals"] = [rival._asdict() for rival in told.rivals]
-    return row | {"other_words": told.other_words, "notes": told.notes}
+    row["rivals"] = [rival._asdict() for rival in explanation.rivals]
+    return row | {"other_words": explanation.other_words, "notes": explanation.notes}
 
 
-def _print_explanation(document: Document, told: list[Explanation]) -> None:
+def _print_explanation(document: Document, explanations: list[Explanation]) -> None:
     screen = console()
     name = "" if document.id == "text" else f" ({document.id})"
     screen.print(f"“{shortened(document.text, max(screen.width - len(name) - 2, 20))}”{name}")
-    for explanation in told:
+    for explanation in explanations:
         screen.print(f"{explanation.label}? {explanation.answer}", style="bold")
         table = make_table("word", "times", "log-odds", right=("times", "log-odds"))
         for part in explanation.contributions:

@@ -10,7 +10,7 @@ import click
 import cloup
 
 from textbayes import categorizer, store
-from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
+from textbayes.cli.cluster import cluster_option, on_cluster, partitioned_inputs
 from textbayes.cli.errors import INTERRUPTED
 from textbayes.cli.inputs import Inputs, groups_of, input_options, with_group_field
 from textbayes.cli.labels import Labelling, label_options, read_labelled
@@ -170,7 +170,7 @@ def train(
     textbayes train train.jsonl -o model.tb
     textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --model counts:model=poisson
-    textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
+    textbayes train train.csv -o model.tb --model linear --model counts   (an ensemble)
     textbayes train huge.jsonl --estimate
     textbayes train huge.jsonl -o model.tb --preset linear --out-of-core
     textbayes train 'parts/*.parquet' --cluster tcp://host:8786 -o model.tb
@@ -199,21 +199,21 @@ def train(
         large_inputs.print_estimate(model, inputs, labelling, from_disk, output)
         return
     executor = click.get_current_context().with_resource(on_cluster(cluster))
-    spread = None if executor is None else spread_inputs(inputs, executor, report, keep_fields)
+    partitioned = None if executor is None else partitioned_inputs(inputs, executor, report, keep_fields)
     if keep_partial:
-        _check_has_parts(model, spread is not None)
+        _check_has_parts(model, partitioned is not None)
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
         given = large_inputs.fit_from_shards(model, inputs, labelling, keep_fields)
     else:
-        given = read_labelled(spread or inputs, labelling)
+        given = read_labelled(partitioned or inputs, labelling)
         groups = groups_of(given.documents, keep_fields, inputs)
 
     folder = None
-    if spread is not None:
+    if partitioned is not None:
         with reporting() as progress:
-            spread.train(model, given, progress)
+            partitioned.train(model, given, progress)
     elif choices.samples and not from_disk:
         folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
         try:
@@ -256,11 +256,11 @@ def train(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _check_has_parts(model: TextCategorizer, spread: bool) -> None:
+def _check_has_parts(model: TextCategorizer, partitioned: bool) -> None:
     """Refuse --keep-partial where no part of a training is a model."""
     from textbayes.categorizer.prepare import uses_auto
 
-    if spread or not uses_auto(model):
+    if partitioned or not uses_auto(model):
         raise click.UsageError(
             "--keep-partial keeps members of an automatic training, and this is none; leave it out. Sampling "
             "(--inference gibbs) is kept with --checkpoint."
