@@ -170,7 +170,7 @@ def train(
     textbayes train train.jsonl -o model.tb
     textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --model counts:model=poisson
-    textbayes train train.csv -o model.tb --model linear --model counts   (an ensemble)
+    textbayes train train.csv -o model.tb --model linear --model counts (ensemble)
     textbayes train huge.jsonl --estimate
     textbayes train huge.jsonl -o model.tb --preset linear --out-of-core
     textbayes train 'parts/*.parquet' --cluster tcp://host:8786 -o model.tb
