@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.app.accounts import create_token, create_user
-from textbayes.app.database import Member, Store, User
+from textbayes.app.database import Membership, Store, User
 from textbayes.app.live import ReviewCache, ReviewRegistry
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.core.atomic import cache_folder
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
@@ -54,9 +54,9 @@ def make_room(database: str, records: Sequence[Document], n_people: int, questio
     room = ReviewRegistry(store, ReviewCache(None))
     people = [create_user(store, f"person {k}", None) for k in range(n_people)]
     settings = ScreenSettings(questions={"relevant": question})
-    project = create_project(room, people[0], Plan("Measured", settings, prior="none"), records)
+    project = create_project(room, people[0], NewProject("Measured", settings, prior="none"), records)
     with store.write() as session:
-        session.add_all(Member(project_id=project, user_id=one.id, role="reviewer") for one in people[1:])
+        session.add_all(Membership(project_id=project, user_id=one.id, role="reviewer") for one in people[1:])
     tokens = [create_token(store, _again(store, one), "bench") for one in people]
     store.close()
     return project, tokens

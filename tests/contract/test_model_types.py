@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from textbayes import TextCategorizer, WordPriors, load_model, save_model
 from textbayes.categorizer.model_types import make_model
 from textbayes.cli.main import cli
-from textbayes.cli.parameters import UNTRAINED
+from textbayes.cli.options import UNTRAINED
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import textbayes
-from textbayes.cli.compile import JOBS, run_job
+from textbayes.cli.compile_jobs import JOBS, run_job
 from textbayes.kernels import FEATURES, feature_of
 
 SOURCES = Path(textbayes.__file__).parent

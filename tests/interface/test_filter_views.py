@@ -181,8 +181,7 @@ def test_pending_by_information_with_the_text(lines, run, desk):
 def test_bits_of_pending_are_not_negative_and_not_cut(run, desk, monkeypatch, gain, shown):
     row = {"id": "a", "topic": "grain", "probability": 0.5, "reason": "asked", "information_gain": gain, "words": {}}
     rows = [{**row, "time": 0.0, "snippet": "corn"}]
-    for module in ("filter_run", "judge"):
-        monkeypatch.setattr(f"textbayes.cli.{module}.read_pending", lambda folder: iter(rows))
+    monkeypatch.setattr("textbayes.cli.filter_run.read_pending", lambda folder: iter(rows))
     head, line = run("filter", desk, "--pending", "--table").stdout.splitlines()
     assert line.split() == ["a", "grain", "0.500", shown, "asked", "corn"]
     assert head.index("reason") == line.index("asked")

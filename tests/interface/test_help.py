@@ -10,7 +10,7 @@ import click
 import pytest
 
 from textbayes.cli.main import COMMANDS, GROUPS, cli, full_help
-from textbayes.cli.parameters import signature_defaults
+from textbayes.cli.options import signature_defaults
 
 LONG = [
     "train",

@@ -11,7 +11,7 @@ import pytest
 
 from textbayes import __version__
 from textbayes.cli.main import COMMANDS, cli
-from textbayes.cli.parameters import UNTRAINED, ModelSpec, RegistryName, registered_names
+from textbayes.cli.options import UNTRAINED, ModelSpec, RegistryName, registered_names
 
 
 def test_help_costs_little():

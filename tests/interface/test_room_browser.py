@@ -31,8 +31,8 @@ from textbayes.app import (  # noqa: E402
 )
 from textbayes.app.accounts import create_user, local_user  # noqa: E402
 from textbayes.app.assignments import ReviewerQueue  # noqa: E402
-from textbayes.app.launch import open_browser  # noqa: E402
-from textbayes.app.projects import Plan, create_project  # noqa: E402
+from textbayes.app.projects import NewProject, create_project  # noqa: E402
+from textbayes.app.run import open_browser  # noqa: E402
 from textbayes.app.words import say  # noqa: E402
 from textbayes.core.types import Document  # noqa: E402
 from textbayes.screen import ScreenSettings  # noqa: E402
@@ -246,7 +246,7 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
             Document(f"r{i}", f"Tea of the {i}th kind\nIt was {'green' if i % 2 else 'black'}.") for i in range(12)
         ]
         settings = ScreenSettings(topics=("tea", "harms"), questions={"tea": "green tea"})
-        project = create_project(room, ann, Plan("Tea", settings, double=True, prior="none"), records)
+        project = create_project(room, ann, NewProject("Tea", settings, double=True, prior="none"), records)
         review = room.review(project)
         for user, answer in ((ann.id, "relevant"), (bob.id, "irrelevant")):
             judging.judge(review, ReviewerQueue(user, "tea"), "r3", answer)
@@ -324,7 +324,9 @@ def test_a_server_that_comes_back_gets_every_answer(browser, tmp_path):
     """While nothing answers the page stays as it is, says so, and tries again."""
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, room):
         records = [Document(f"r{i}", f"Tea of the {i}th kind\nIt was green.") for i in range(6)]
-        project = create_project(room, local_user(room.store), Plan("Tea", ScreenSettings(), prior="none"), records)
+        project = create_project(
+            room, local_user(room.store), NewProject("Tea", ScreenSettings(), prior="none"), records
+        )
         page = browser.new_page()
         page.goto(f"{origin}/enter?token=the-secret")
         page.wait_for_url(f"{origin}/")

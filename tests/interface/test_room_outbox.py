@@ -17,7 +17,7 @@ from test_room_browser import OTHER_TITLE, browser, pytestmark, served  # noqa: 
 
 from textbayes.app.accounts import local_user
 from textbayes.app.database import Event
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
 
@@ -31,7 +31,9 @@ def judging(browser, tmp_path):  # noqa: F811
     """A page of a project of twelve records, what was stored of it, and what the browser asked a person who left."""
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, room):
         records = [Document(f"r{i}", f"Tea of the {i}th kind\nIt was green.") for i in range(12)]
-        project = create_project(room, local_user(room.store), Plan("Tea", ScreenSettings(), prior="none"), records)
+        project = create_project(
+            room, local_user(room.store), NewProject("Tea", ScreenSettings(), prior="none"), records
+        )
         context = browser.new_context()
         page = context.new_page()
         page.goto(f"{origin}/enter?token=the-secret")

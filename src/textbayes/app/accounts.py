@@ -15,7 +15,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as DatabaseSession
 
-from textbayes.app.database import FROM_FILE, ROLES, Audit, Member, Session, Store, Token, User, note_audit
+from textbayes.app.database import FROM_FILE, ROLES, AccessToken, Audit, Membership, Session, Store, User, note_audit
 from textbayes.app.live import LiveReview
 from textbayes.app.projects import checked_name
 from textbayes.app.throttle import Throttle, Try, forget_tries
@@ -102,7 +102,7 @@ def set_password(store: Store, user_id: int, password: str, by: str) -> User:
         user = session.get_one(User, user_id)
         user.password = hashed
         session.execute(delete(Session).where(Session.user_id == user_id))
-        session.execute(delete(Token).where(Token.user_id == user_id))
+        session.execute(delete(AccessToken).where(AccessToken.user_id == user_id))
         forget_tries(session, user.name)
         note_audit(session, by, "change password", user.name)
     return user
@@ -223,25 +223,27 @@ def create_token(store: Store, user: User, name: str) -> str:
     """A new key to the REST interface; it is shown once, and cannot be found out again."""
     secret = f"tb_{secrets.token_urlsafe(32)}"
     with store.write() as session:
-        n_tokens = session.scalar(select(func.count()).select_from(Token).where(Token.user_id == user.id)) or 0
+        n_tokens = (
+            session.scalar(select(func.count()).select_from(AccessToken).where(AccessToken.user_id == user.id)) or 0
+        )
         if n_tokens >= 100:
             raise InputError("you have 100 tokens, the maximum; remove one that you no longer use")
         tidy = checked_name(name)
-        session.add(Token(user_id=user.id, name=tidy, key=_hash(secret)))
+        session.add(AccessToken(user_id=user.id, name=tidy, key=_hash(secret)))
         note_audit(session, user.name, "create token", tidy)
     return secret
 
 
-def list_tokens(store: Store, user: User) -> list[Token]:
+def list_tokens(store: Store, user: User) -> list[AccessToken]:
     """The tokens of a person."""
     with store.read() as session:
-        return list(session.scalars(select(Token).where(Token.user_id == user.id).order_by(Token.id)))
+        return list(session.scalars(select(AccessToken).where(AccessToken.user_id == user.id).order_by(AccessToken.id)))
 
 
 def remove_token(store: Store, user: User, id: int) -> None:
     """Let a token open nothing any more."""
     with store.write() as session:
-        session.execute(delete(Token).where(Token.id == id, Token.user_id == user.id))
+        session.execute(delete(AccessToken).where(AccessToken.id == id, AccessToken.user_id == user.id))
         note_audit(session, user.name, "remove token", str(id))
 
 
@@ -249,7 +251,9 @@ def find_token(store: Store, secret: str) -> Visitor | None:
     """Who has a token."""
     with store.read() as session:
         user = session.scalar(
-            select(User).join(Token, Token.user_id == User.id).where(Token.key == _hash(secret), User.active.is_(True))
+            select(User)
+            .join(AccessToken, AccessToken.user_id == User.id)
+            .where(AccessToken.key == _hash(secret), User.active.is_(True))
         )
     return None if user is None else Visitor(user, None)
 
@@ -332,9 +336,9 @@ class ListedMember:
 
 def list_members(store: Store, project_id: str) -> list[ListedMember]:
     """The members of a project, by name."""
-    found = select(User.name, Member.role).join(Member, Member.user_id == User.id)
+    found = select(User.name, Membership.role).join(Membership, Membership.user_id == User.id)
     with store.read() as session:
-        rows = session.execute(found.where(Member.project_id == project_id).order_by(User.name)).all()
+        rows = session.execute(found.where(Membership.project_id == project_id).order_by(User.name)).all()
     return [ListedMember(name, role) for name, role in rows]
 
 
@@ -427,7 +431,7 @@ def set_role(store: Store, by: User, review: LiveReview, name: str, role: str) -
         user = session.scalar(select(User).where(User.name == name.strip(), User.active.is_(True)))
         if user is None:
             raise InputError(f"there is nobody called {name.strip()!r}; make an account first")
-        members = session.scalars(select(Member).where(Member.project_id == review.id)).all()
+        members = session.scalars(select(Membership).where(Membership.project_id == review.id)).all()
         owners = [one.user_id for one in members if one.role == "owner"]
         if owners == [user.id] and role != "owner":
             raise InputError(f"{user.name} is the only owner of the project; make somebody else owner first")
@@ -437,5 +441,5 @@ def set_role(store: Store, by: User, review: LiveReview, name: str, role: str) -
         elif own is not None:
             own.role = role
         elif role != "none":
-            session.add(Member(project_id=review.id, user_id=user.id, role=role))
+            session.add(Membership(project_id=review.id, user_id=user.id, role=role))
         note_audit(session, by.name, f"role {role}", f"{user.name} in {review.name}")

@@ -117,15 +117,15 @@ class Assignments:
             self.settled[entry["topic"]][entry["id"]] = entry["answer"]
             return [_judgement(entry["topic"], entry["id"], entry["answer"])]
         if kind == "skip":
-            place = ReviewerQueue(user, entry["topic"])
-            self.later[place][entry["id"]] = self.held[place].pop(entry["id"], "")
+            reviewer = ReviewerQueue(user, entry["topic"])
+            self.later[reviewer][entry["id"]] = self.held[reviewer].pop(entry["id"], "")
         elif kind == "note":
             of_record = self.notes.setdefault(entry["id"], {})
             of_record.pop(user, None)
             if entry["text"]:
                 of_record[user] = entry["text"]
         elif kind in ("word", "strategy"):
-            topics = [entry["topic"]] if kind == "word" else [place.topic for place in list(self.held)]
+            topics = [entry["topic"]] if kind == "word" else [reviewer.topic for reviewer in list(self.held)]
             return [
                 entry,
                 *(
@@ -136,7 +136,7 @@ class Assignments:
             ]
         elif kind == "unblind":
             self.unblinded.add(user)
-            topics = [place.topic for place in [*self.held, *self.later] if place.user == user]
+            topics = [reviewer.topic for reviewer in [*self.held, *self.later] if reviewer.user == user]
             return [
                 withdrawn for topic in dict.fromkeys(topics) for withdrawn in self._release(ReviewerQueue(user, topic))
             ]
@@ -146,25 +146,25 @@ class Assignments:
             return list(self._match(entry["user"], entry["account"]))
         return [entry] if kind == "advice" else []
 
-    def _judge(self, place: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
-        topic, said = place.topic, self.opinions[place.topic].get(id, {})
+    def _judge(self, reviewer: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
+        topic, said = reviewer.topic, self.opinions[reviewer.topic].get(id, {})
         before = self.answer(topic, id)
         if answer == "withdrawn":
-            if place.user not in said:
+            if reviewer.user not in said:
                 return  # it was not answered yet: nothing to take back
-            del said[place.user]
-            self.history[place].pop(id, None)
-            self.held[place] = {id: self._reasons.get((topic, id), ""), **self.held[place]}
+            del said[reviewer.user]
+            self.history[reviewer].pop(id, None)
+            self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
         else:
             for queue in (self.held, self.later):
-                queue[place].pop(id, None)
-            if place.user not in said:
+                queue[reviewer].pop(id, None)
+            if reviewer.user not in said:
                 self.times[topic].append(time)
-                self.history[place].pop(id, None)  # where another's answer came between
-                self.history[place][id] = None
+                self.history[reviewer].pop(id, None)  # where another's answer came between
+                self.history[reviewer][id] = None
             if not self.double:
                 said.clear()  # of two answers the later counts, whoever gave it
-            said[place.user] = answer
+            said[reviewer.user] = answer
         self.opinions[topic][id] = said
         if not said:
             del self.opinions[topic][id]
@@ -181,28 +181,28 @@ class Assignments:
         if now is None:
             yield {"kind": "handed_out", "topic": topic, "records": {id: self._reasons.get((topic, id), "")}}
 
-    def _hand_out(self, place: ReviewerQueue, records: dict[str, str]) -> Iterator[Entry]:
-        new = {id: reason for id, reason in records.items() if not self._is_out(place.topic, id)}
+    def _hand_out(self, reviewer: ReviewerQueue, records: dict[str, str]) -> Iterator[Entry]:
+        new = {id: reason for id, reason in records.items() if not self._is_out(reviewer.topic, id)}
         for queue in (self.held, self.later):
             for other, theirs in queue.items():
-                if other.topic == place.topic:
+                if other.topic == reviewer.topic:
                     for id in records.keys() & theirs.keys():
                         del theirs[id]
-        self.held[place] |= records
-        self._reasons |= {(place.topic, id): reason for id, reason in new.items()}
+        self.held[reviewer] |= records
+        self._reasons |= {(reviewer.topic, id): reason for id, reason in new.items()}
         if new:
-            yield {"kind": "handed_out", "topic": place.topic, "records": new}
+            yield {"kind": "handed_out", "topic": reviewer.topic, "records": new}
 
-    def _release(self, place: ReviewerQueue, keep: int = 0) -> Iterator[Entry]:
+    def _release(self, reviewer: ReviewerQueue, keep: int = 0) -> Iterator[Entry]:
         """Take back what was handed out: all, or what is ahead of the record that is being read."""
-        released = list(self.held[place])[keep:]
+        released = list(self.held[reviewer])[keep:]
         for id in released:
-            del self.held[place][id]
+            del self.held[reviewer][id]
         if not keep:
-            released += self.later.pop(place, {})
+            released += self.later.pop(reviewer, {})
         for id in released:
-            if not self._is_out(place.topic, id):
-                yield _judgement(place.topic, id, "withdrawn")
+            if not self._is_out(reviewer.topic, id):
+                yield _judgement(reviewer.topic, id, "withdrawn")
 
     def _match(self, stranger: int, account: int | None) -> Iterator[Entry]:
         """Let a person of a file be somebody of this room: two answers of one person are one reading."""
@@ -220,7 +220,7 @@ class Assignments:
 
     def _holders(self, topic: str, id: str) -> set[int]:
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
-        return {place.user for place, queue in queues if place.topic == topic and id in queue}
+        return {reviewer.user for reviewer, queue in queues if reviewer.topic == topic and id in queue}
 
     # -- who is who --------------------------------------------------------------------------------------------------
     def person(self, user: int) -> int:
@@ -303,12 +303,14 @@ class Assignments:
     def assigned(self, topic: str) -> set[str]:
         """Records of a topic that somebody has, to read now or later."""
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
-        return {id for place, queue in queues if place.topic == topic for id in queue}
+        return {id for reviewer, queue in queues if reviewer.topic == topic for id in queue}
 
     def left_by_others(self, user: int, topic: str, now: float) -> list[str]:
         """Records that wait unread in the queues of people who have left: what is to do when all else is done."""
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
-        left = (queue for place, queue in queues if place.topic == topic and self._has_left(place.user, user, now))
+        left = (
+            queue for reviewer, queue in queues if reviewer.topic == topic and self._has_left(reviewer.user, user, now)
+        )
         return [id for queue in left for id in queue if self._may_read_again(user, topic, id)]
 
     def _has_left(self, other: int, user: int, now: float) -> bool:

@@ -18,7 +18,7 @@ from sklearn.metrics import cohen_kappa_score
 from textbayes.app.accounts import names_of
 from textbayes.app.exports import Download
 from textbayes.app.live import LiveReview
-from textbayes.app.words import StrongWord, strong_words
+from textbayes.app.words import WordWeight, strong_words
 from textbayes.core.validation import check_choice
 from textbayes.display.pages import Colours, blank_figure, figure_svg
 from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
@@ -171,19 +171,19 @@ _PAGE = Palette(INK, MUTED, LINE, ACCENT, SECOND)  # stand for the page's own, l
 _PAPER = Palette("#1c2430", "#566070", "#d5dae1", "#1f5fbf", "#7a3fb0")
 
 
-class Seen(NamedTuple):
+class TopicView(NamedTuple):
     """What drawings show: a look at a topic, which may change meanwhile.
 
     Parameters
     ----------
     state : State
     target : float
-    words : list of StrongWord
+    words : list of WordWeight
     """
 
     state: State
     target: float
-    words: list[StrongWord]
+    words: list[WordWeight]
 
     @classmethod
     def of(cls, screening: Screening, topic: str) -> Self:
@@ -195,10 +195,10 @@ class Drawing(NamedTuple):
     """A kind of drawing: width and height in inches, what draws it and says in words what is to be seen."""
 
     size: tuple[float, float]
-    draw: Callable[[Any, Palette, Seen], str]
+    draw: Callable[[Any, Palette, TopicView], str]
 
 
-def recall_curve(axes: Any, colours: Palette, seen: Seen) -> str:
+def recall_curve(axes: Any, colours: Palette, seen: TopicView) -> str:
     """Relevant records found, by records read; beside it what reading by chance would have found."""
     reading = seen.state.reading
     found, n = np.append(0, np.cumsum(reading.relevant)), len(reading.rows)
@@ -222,7 +222,7 @@ def recall_curve(axes: Any, colours: Palette, seen: Seen) -> str:
     return f"Curve of relevant records found: {found[-1]} in {n} records screened"
 
 
-def left_distribution(axes: Any, colours: Palette, seen: Seen) -> str:
+def left_distribution(axes: Any, colours: Palette, seen: TopicView) -> str:
     """How many relevant records are left, as a distribution; those that the target allows are marked."""
     left = estimate_remaining(seen.state)
     allowed = may_be_left(seen.state.n_found, seen.target)
@@ -235,7 +235,7 @@ def left_distribution(axes: Any, colours: Palette, seen: Seen) -> str:
     return f"Distribution of the relevant records left: about {left.mean:.1f}; {allowed} may be left"
 
 
-def probability_histogram(axes: Any, colours: Palette, seen: Seen) -> str:
+def probability_histogram(axes: Any, colours: Palette, seen: TopicView) -> str:
     """How probable the unread records are, on a logarithmic scale of numbers."""
     p = recalibrated(seen.state)
     axes.hist(p, bins=np.linspace(0.0, 1.0, 21), color=colours.accent)
@@ -246,7 +246,7 @@ def probability_histogram(axes: Any, colours: Palette, seen: Seen) -> str:
     return f"Histogram of the probabilities of {len(p)} unscreened records; {int((p > 0.5).sum())} are above one half"
 
 
-def word_intervals(axes: Any, colours: Palette, seen: Seen) -> str:
+def word_intervals(axes: Any, colours: Palette, seen: TopicView) -> str:
     """The strongest words with 90 % intervals."""
     words = seen.words[::-1]
     places = np.arange(len(words))
@@ -269,14 +269,14 @@ DRAWINGS = {
 }
 
 
-def page_svg(name: str, seen: Seen) -> str:
+def page_svg(name: str, seen: TopicView) -> str:
     """A drawing to stand in a page, in the page's colours.
 
     Parameters
     ----------
     name : str
         One of ``DRAWINGS``.
-    seen : Seen
+    seen : TopicView
     """
     with _drawn(name, seen, _PAGE) as (figure, description):
         return embed(figure_svg(figure), name, description)
@@ -295,7 +295,7 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
     """
     check_choice("format", format, tuple(_TYPES))
     with review.model() as screening:
-        seen = Seen.of(screening, topic)
+        seen = TopicView.of(screening, topic)
     with _drawn(name, seen, _PAPER) as (figure, _):
         if format == "svg":
             content = figure_svg(figure, "white").encode()
@@ -307,7 +307,7 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
 
 
 @contextlib.contextmanager
-def _drawn(name: str, seen: Seen, colours: Palette) -> Iterator[tuple[Any, str]]:
+def _drawn(name: str, seen: TopicView, colours: Palette) -> Iterator[tuple[Any, str]]:
     check_choice("name", name, tuple(DRAWINGS))
     size, draw = DRAWINGS[name]
     with _drawing, blank_figure(*size, Colours(colours.ink, colours.muted, colours.line)) as figure:

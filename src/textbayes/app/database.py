@@ -74,7 +74,7 @@ class Session(Base):
     expires: Mapped[float]
 
 
-class Token(Base):
+class AccessToken(Base):
     """A key to the REST interface, known by its hash."""
 
     __tablename__ = "tokens"
@@ -95,7 +95,7 @@ class Project(Base):
     created: Mapped[float] = mapped_column(default=time.time)
 
 
-class Member(Base):
+class Membership(Base):
     """What a person may do in a project: one of ``ROLES``."""
 
     __tablename__ = "members"
@@ -104,7 +104,7 @@ class Member(Base):
     role: Mapped[str]
 
 
-class Record(Base):
+class StoredRecord(Base):
     """A record of a project; its row is its place in the matrix, and stays."""
 
     __tablename__ = "records"
@@ -300,7 +300,9 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
         _check_tables(connection, ScriptDirectory.from_config(config))
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
-        connection.execute(text("DELETE FROM users WHERE 1 = 0"))  # here, and not later, one that is read-only is told
+        connection.execute(
+            text("DELETE FROM users WHERE 1 = 0")
+        )  # here, and not later, one that is read-only is refused
 
 
 def _check_tables(connection: Connection, versions: ScriptDirectory) -> None:

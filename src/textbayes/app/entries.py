@@ -18,11 +18,11 @@ Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[0-9A-Za-z-]+
 Text = Annotated[str, Field(max_length=4_000, pattern=r"^[^\x00]*$")]
 
 
-class _Entry(BaseModel):
+class _EventBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class JudgementEntry(_Entry):
+class JudgementEntry(_EventBody):
     """An answer, or one that is taken back."""
 
     kind: Literal["judgement"]
@@ -32,7 +32,7 @@ class JudgementEntry(_Entry):
     key: Key | None = None
 
 
-class WordEntry(_Entry):
+class WordEntry(_EventBody):
     """A word that speaks for or against a topic."""
 
     kind: Literal["word"]
@@ -41,7 +41,7 @@ class WordEntry(_Entry):
     direction: Literal["for", "against", "forget"]
 
 
-class HandedOutEntry(_Entry):
+class HandedOutEntry(_EventBody):
     """Records that were put in a queue."""
 
     kind: Literal["handed_out"]
@@ -49,7 +49,7 @@ class HandedOutEntry(_Entry):
     records: dict[Text, Text]
 
 
-class SkipEntry(_Entry):
+class SkipEntry(_EventBody):
     """A record that was put aside."""
 
     kind: Literal["skip"]
@@ -58,7 +58,7 @@ class SkipEntry(_Entry):
     key: Key | None = None
 
 
-class NoteEntry(_Entry):
+class NoteEntry(_EventBody):
     """A person's note to a record."""
 
     kind: Literal["note"]
@@ -67,7 +67,7 @@ class NoteEntry(_Entry):
     key: Key | None = None
 
 
-class SettleEntry(_Entry):
+class SettleEntry(_EventBody):
     """The answer that settles a conflict."""
 
     kind: Literal["settle"]
@@ -76,27 +76,27 @@ class SettleEntry(_Entry):
     answer: Answer
 
 
-class StrategyEntry(_Entry):
+class StrategyEntry(_EventBody):
     """Another strategy."""
 
     kind: Literal["strategy"]
     strategy: Text
 
 
-class RecordsEntry(_Entry):
+class RecordsEntry(_EventBody):
     """Records were added; so many there are now."""
 
     kind: Literal["records"]
     n_records: int
 
 
-class UnblindEntry(_Entry):
+class UnblindEntry(_EventBody):
     """Somebody chose to see all answers, and reads no more."""
 
     kind: Literal["unblind"]
 
 
-class AdviceEntry(_Entry):
+class AdviceEntry(_EventBody):
     """What a stopping rule said."""
 
     kind: Literal["advice"]

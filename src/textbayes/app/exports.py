@@ -25,7 +25,7 @@ from textbayes.app.database import FROM_FILE, Event, User
 from textbayes.app.entries import checked_entry
 from textbayes.app.importing import MOST_RECORDS
 from textbayes.app.live import LiveReview, ReviewRegistry
-from textbayes.app.projects import Plan, create_project, documents_of, stored_documents
+from textbayes.app.projects import NewProject, create_project, documents_of, stored_documents
 from textbayes.app.records import Said
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
@@ -91,14 +91,14 @@ _REFERENCES = {
 KINDS = (*_TABLES, *_REFERENCES, "tb", "zip")
 
 
-def export(registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, kind: str) -> Download:
+def export(registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue, kind: str) -> Download:
     """A file to take along, with what a person may see.
 
     Parameters
     ----------
     registry : ReviewRegistry
     review : LiveReview
-    place : ReviewerQueue
+    reviewer : ReviewerQueue
         Who asks; of a table, for which topic.
     kind : {"csv", "xlsx", "jsonl", "ris", "bib", "nbib", "xml", "tb", "zip"}
         A table of all records with decisions, probabilities and words; the model; or the whole project.
@@ -106,18 +106,20 @@ def export(registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, k
     check_choice("kind", kind, KINDS)
     name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}.{kind}"
     if kind == "zip":
-        return Download(name, "application/zip", write_project(registry, review, place.user))
+        return Download(name, "application/zip", write_project(registry, review, reviewer.user))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
         return Download(name, "application/octet-stream", model_file(model))
     records = documents_of(registry, review)
-    for record, more in zip(records, _said(registry, review, place, [record["id"] for record in records]), strict=True):
+    for record, more in zip(
+        records, _said(registry, review, reviewer, [record["id"] for record in records]), strict=True
+    ):
         if more:
             own = record["fields"] or {"text": record["text"]}
             record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more[name] for name in more}}
     with review.model() as screening:
-        rows = table_rows(screening, records, place.topic)
+        rows = table_rows(screening, records, reviewer.topic)
     if kind in _REFERENCES:
         return Download(name, _REFERENCES[kind], WRITERS[f".{kind}"](rows).encode("utf-8", "replace"))
     media_type, write = _TABLES[kind]
@@ -125,13 +127,13 @@ def export(registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, k
 
 
 def _said(
-    registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, ids: Sequence[str]
+    registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue, ids: Sequence[str]
 ) -> list[dict[str, str]]:
     """What a person may see of what was said of records, beside the decision: notes, and where two read, their own."""
     people = names_of(registry.store)
     with review.looking() as assignments:
-        said = [Said.of(assignments, place, id) for id in ids]
-        own = [assignments.own(place.user, assignments.opinions[place.topic].get(id, {})) or "" for id in ids]
+        said = [Said.of(assignments, reviewer, id) for id in ids]
+        own = [assignments.own(reviewer.user, assignments.opinions[reviewer.topic].get(id, {})) or "" for id in ids]
         double = assignments.double
     any_notes = any(one.note or one.notes for one in said)
     found = []
@@ -206,7 +208,9 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
     try:
         settings = project["settings"]
         screen = ScreenSettings.from_json(settings["screen"])
-        plan = Plan(str(project["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews")))
+        plan = NewProject(
+            str(project["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews"))
+        )
         documents = [_document(record) for record in records]
         ids = {document.id for document in documents}
         if len(ids) < len(documents) or not 0 < len(documents) <= MOST_RECORDS:

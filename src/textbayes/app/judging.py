@@ -17,67 +17,67 @@ LONGEST_NOTE = 4_000
 _TRIES = 20  # another process may take what was picked here before it is handed out; each try means that one did
 
 
-def queue(review: LiveReview, place: ReviewerQueue) -> list[Shown]:
+def queue(review: LiveReview, reviewer: ReviewerQueue) -> list[Shown]:
     """The record to read now, and the one after it; records are handed out where too few are in the queue.
 
     Parameters
     ----------
     review : LiveReview
-    place : ReviewerQueue
+    reviewer : ReviewerQueue
     """
     with review.looking() as assignments:
-        _check_blind(assignments, place.user)
-    top_up(review, place)
-    return assigned_records(review, place)
+        _check_blind(assignments, reviewer.user)
+    top_up(review, reviewer)
+    return assigned_records(review, reviewer)
 
 
-def assigned_records(review: LiveReview, place: ReviewerQueue) -> list[Shown]:
+def assigned_records(review: LiveReview, reviewer: ReviewerQueue) -> list[Shown]:
     """What is in a queue already, without handing out more: the quick way to the next record."""
     with review.looking() as assignments:
-        ids = list(assignments.held[place])[:AHEAD]
-    return [show(review, place, id) for id in ids]
+        ids = list(assignments.held[reviewer])[:AHEAD]
+    return [show(review, reviewer, id) for id in ids]
 
 
-def top_up(review: LiveReview, place: ReviewerQueue) -> None:
+def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
     """Hand out records until there are enough in a queue.
 
     Whoever has the model serves all queues of the topic that wait: many who answer at once cost one ranking.
     """
-    if not _n_wanted(review, place):
+    if not _n_wanted(review, reviewer):
         return
-    review.waiting.add(place)
+    review.waiting.add(reviewer)
     with review.model():
         for _ in range(_TRIES):
-            if _serve(review, place):
+            if _serve(review, reviewer):
                 break
     review.snapshot()
 
 
-def _serve(review: LiveReview, place: ReviewerQueue) -> bool:
+def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
     """Hand out what the model picks; whether that was all there is to do."""
     with review.model() as screening:  # which learns what other processes have written
-        asking = {place, *list(review.waiting)}
-        hungry = [one for one in asking if one.topic == place.topic and _n_wanted(review, one)]
-        review.waiting.difference_update(hungry, {place})
-        if place not in hungry:  # somebody else has served this queue meanwhile
+        asking = {reviewer, *list(review.waiting)}
+        hungry = [one for one in asking if one.topic == reviewer.topic and _n_wanted(review, one)]
+        review.waiting.difference_update(hungry, {reviewer})
+        if reviewer not in hungry:  # somebody else has served this queue meanwhile
             return True
-        found = screening.next_records(AHEAD * len(hungry), place.topic)
+        found = screening.next_records(AHEAD * len(hungry), reviewer.topic)
         picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
         review.write(lambda assignments: _handed_out(assignments, hungry, picks))
-        make_ready(review, screening, place.topic)
+        make_ready(review, screening, reviewer.topic)
         with review.looking() as assignments:
-            return bool(assignments.held[place]) or not picks
+            return bool(assignments.held[reviewer]) or not picks
 
 
 def judge(
-    review: LiveReview, place: ReviewerQueue, id: str, answer: str, key: str | None = None, replace: bool = False
+    review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str, key: str | None = None, replace: bool = False
 ) -> None:
     """Keep an answer: in the database when this returns, learnt by the next who asks the model.
 
     Parameters
     ----------
     review : LiveReview
-    place : ReviewerQueue
+    reviewer : ReviewerQueue
     id : str
     answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
     key : str, optional
@@ -85,52 +85,52 @@ def judge(
     replace : bool
         Whether another's answer may be changed, where one person reads a record.
     """
-    entry = _keyed(review.screening.judgement(id, answer, place.topic), key)
+    entry = _keyed(review.screening.judgement(id, answer, reviewer.topic), key)
 
     def entries(assignments: Assignments) -> list[Entry]:
         if (
             key in assignments.keys
-            or assignments.opinions[place.topic].get(id, {}).get(place.user, "withdrawn") == answer
+            or assignments.opinions[reviewer.topic].get(id, {}).get(reviewer.user, "withdrawn") == answer
         ):
             return []  # it is here already, or there is nothing to take back
-        _check_blind(assignments, place.user)
+        _check_blind(assignments, reviewer.user)
         if answer != "withdrawn":
-            _check_turn(assignments, place, id, replace)
+            _check_turn(assignments, reviewer, id, replace)
         return [entry]
 
-    review.step(place.user, entries)
+    review.step(reviewer.user, entries)
 
 
-def undo(review: LiveReview, place: ReviewerQueue, key: str | None = None) -> str | None:
+def undo(review: LiveReview, reviewer: ReviewerQueue, key: str | None = None) -> str | None:
     """Take back one's last answer; the record is in the queue again. Returns its id, or None if there is none."""
     found: list[str] = []
 
     def take_back(assignments: Assignments) -> list[Entry]:
         if key in assignments.keys:
             return []
-        _check_blind(assignments, place.user)
-        said = assignments.opinions[place.topic]
-        found.extend(id for id in reversed(assignments.history[place]) if place.user in said.get(id, {}))
-        return [_keyed(review.screening.judgement(id, "withdrawn", place.topic), key) for id in found[:1]]
+        _check_blind(assignments, reviewer.user)
+        said = assignments.opinions[reviewer.topic]
+        found.extend(id for id in reversed(assignments.history[reviewer]) if reviewer.user in said.get(id, {}))
+        return [_keyed(review.screening.judgement(id, "withdrawn", reviewer.topic), key) for id in found[:1]]
 
-    review.step(place.user, take_back)
+    review.step(reviewer.user, take_back)
     return found[0] if found else None
 
 
-def skip(review: LiveReview, place: ReviewerQueue, id: str, key: str | None = None) -> None:
+def skip(review: LiveReview, reviewer: ReviewerQueue, id: str, key: str | None = None) -> None:
     """Put a record aside; it comes again when nothing else is left."""
     check_record(id, review.collection.row_of)
 
     def entries(assignments: Assignments) -> list[Entry]:
         if key in assignments.keys:
             return []
-        if id not in assignments.held[place]:
+        if id not in assignments.held[reviewer]:
             raise InputError(
                 f"record {id!r} is not assigned to you; it may have been answered, or assigned to somebody else"
             )
-        return [_keyed({"kind": "skip", "topic": place.topic, "id": id}, key)]
+        return [_keyed({"kind": "skip", "topic": reviewer.topic, "id": id}, key)]
 
-    review.step(place.user, entries)
+    review.step(reviewer.user, entries)
 
 
 def write_note(review: LiveReview, user: int, id: str, text: str, key: str | None = None) -> None:
@@ -147,17 +147,17 @@ def write_note(review: LiveReview, user: int, id: str, text: str, key: str | Non
     review.step(user, entries)
 
 
-def settle(review: LiveReview, place: ReviewerQueue, id: str, answer: str) -> None:
+def settle(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) -> None:
     """Settle a conflict: this answer stands, whatever the reviewers said."""
     check_record(id, review.collection.row_of)
     check_choice("answer", answer, ("relevant", "irrelevant", "unsure"))
 
     def entry(assignments: Assignments) -> list[Entry]:
-        if assignments.answer(place.topic, id) != CONFLICT:
+        if assignments.answer(reviewer.topic, id) != CONFLICT:
             raise InputError(f"the answers to record {id!r} are not in conflict; there is nothing to settle")
-        return [{"kind": "settle", "topic": place.topic, "id": id, "answer": answer}]
+        return [{"kind": "settle", "topic": reviewer.topic, "id": id, "answer": answer}]
 
-    review.step(place.user, entry)
+    review.step(reviewer.user, entry)
 
 
 def unblind(review: LiveReview, user: int) -> None:
@@ -177,40 +177,45 @@ def _handed_out(
     new = [(id, reason) for id, reason in picks if id not in taken]
     found: list[tuple[int, Entry]] = []
     given_again: set[str] = set()
-    for place in hungry:
-        wanted = AHEAD - len(assignments.held[place])
-        again = [id for id in assignments.to_read_again(place.user, place.topic) if id not in given_again][:wanted]
+    for reviewer in hungry:
+        wanted = AHEAD - len(assignments.held[reviewer])
+        again = [id for id in assignments.to_read_again(reviewer.user, reviewer.topic) if id not in given_again][
+            :wanted
+        ]
         given_again |= set(again)
         given = dict.fromkeys(again, "second reading")
         while new and len(given) < wanted:
             id, reason = new.pop(0)
             given[id] = reason
         if (
-            not given and not assignments.held[place] and not picks
+            not given and not assignments.held[reviewer] and not picks
         ):  # nothing is free: what was put aside, or left behind
-            rest = [*assignments.later[place], *assignments.left_by_others(place.user, place.topic, time.time())]
+            rest = [
+                *assignments.later[reviewer],
+                *assignments.left_by_others(reviewer.user, reviewer.topic, time.time()),
+            ]
             given = dict.fromkeys(rest[:1], "the last")
         if given:
-            found.append((place.user, {"kind": "handed_out", "topic": place.topic, "records": given}))
+            found.append((reviewer.user, {"kind": "handed_out", "topic": reviewer.topic, "records": given}))
     return found
 
 
-def _n_wanted(review: LiveReview, place: ReviewerQueue) -> int:
+def _n_wanted(review: LiveReview, reviewer: ReviewerQueue) -> int:
     with review.looking() as assignments:
-        return max(AHEAD - len(assignments.held[place]), 0)
+        return max(AHEAD - len(assignments.held[reviewer]), 0)
 
 
-def _check_turn(assignments: Assignments, place: ReviewerQueue, id: str, replace: bool) -> None:
+def _check_turn(assignments: Assignments, reviewer: ReviewerQueue, id: str, replace: bool) -> None:
     """Refuse an answer of one who is not to read a record: each is read by one person, or by two."""
-    said = assignments.opinions[place.topic].get(id, {})
-    if place.user in said or id in assignments.held[place] or id in assignments.later[place]:
+    said = assignments.opinions[reviewer.topic].get(id, {})
+    if reviewer.user in said or id in assignments.held[reviewer] or id in assignments.later[reviewer]:
         return
-    if assignments.double and (assignments.own(place.user, said) is not None or assignments.unmatched & said.keys()):
+    if assignments.double and (assignments.own(reviewer.user, said) is not None or assignments.unmatched & said.keys()):
         raise InputError(
             f"record {id!r} was answered by somebody of the file that this project came from; you may be the same "
             "person: an owner says on the page Settings who it is, and another than they reads it"
         )
-    others = assignments.readers(place.topic, id) - {place.user}
+    others = assignments.readers(reviewer.topic, id) - {reviewer.user}
     if len(others) < (2 if assignments.double else 1) or (
         replace and not assignments.double and len(said) == len(others)
     ):

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from textbayes._version import __version__
 from textbayes.app.assignments import Assignments, ReviewerQueue
-from textbayes.app.database import Event, Project, Record, Store
+from textbayes.app.database import Event, Project, Store, StoredRecord
 from textbayes.core.atomic import make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import AnyArray
@@ -154,7 +154,9 @@ class LiveReview:
         chosen = ScreenSettings.from_json(self.settings["screen"])
         with self.store.read() as session:
             rows = session.execute(
-                select(Record.name, Record.text).where(Record.project_id == self.id).order_by(Record.row)
+                select(StoredRecord.name, StoredRecord.text)
+                .where(StoredRecord.project_id == self.id)
+                .order_by(StoredRecord.row)
             ).all()
         names, texts = [row.name for row in rows], [row.text for row in rows]
         prior = shipped_prior() if self.settings.get("prior", "reviews") == "reviews" else None
@@ -351,5 +353,7 @@ class ReviewRegistry:
 
 def count_records(session: Session, project_id: str) -> int:
     """Records of a project."""
-    found: Any = session.scalar(select(func.count()).select_from(Record).where(Record.project_id == project_id))
+    found: Any = session.scalar(
+        select(func.count()).select_from(StoredRecord).where(StoredRecord.project_id == project_id)
+    )
     return int(found)

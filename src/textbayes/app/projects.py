@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Member, Project, Record, User, note_audit
+from textbayes.app.database import Membership, Project, StoredRecord, User, note_audit
 from textbayes.app.live import LiveReview, ReviewRegistry, count_records
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
@@ -21,7 +21,7 @@ LONGEST_NAME = 200
 _AT_ONCE = 1_000  # records of a statement
 
 
-class Plan(NamedTuple):
+class NewProject(NamedTuple):
     """What a new project is to be.
 
     Parameters
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 def create_project(
     registry: ReviewRegistry,
     owner: User,
-    plan: Plan,
+    plan: NewProject,
     records: Sequence[Document],
     store: Callable[[Session, str], None] | None = None,
 ) -> str:
@@ -53,7 +53,7 @@ def create_project(
     ----------
     registry : ReviewRegistry
     owner : User
-    plan : Plan
+    plan : NewProject
     records : sequence of Document
         Duplicates merged.
     store : callable, optional
@@ -67,7 +67,7 @@ def create_project(
     with registry.store.write() as session:
         session.add(Project(id=id, name=name, settings=settings))
         session.flush()
-        session.add(Member(project_id=id, user_id=owner.id, role="owner"))
+        session.add(Membership(project_id=id, user_id=owner.id, role="owner"))
         insert_records(session, id, records)
         if store is not None:
             store(session, id)
@@ -131,9 +131,9 @@ class ProjectListed:
 def list_projects(registry: ReviewRegistry, user: User) -> list[ProjectListed]:
     """The projects that a person may see, newest first."""
     found = (
-        select(Project, Member.role)
-        .join(Member, Member.project_id == Project.id)
-        .where(Member.user_id == user.id)
+        select(Project, Membership.role)
+        .join(Membership, Membership.project_id == Project.id)
+        .where(Membership.user_id == user.id)
         .order_by(Project.created.desc())
     )
     with registry.store.read() as session:
@@ -161,7 +161,7 @@ def documents_of(registry: ReviewRegistry, review: LiveReview) -> list[dict[str,
 
 def stored_documents(session: Session, project_id: str) -> Iterator[Document]:
     """The records of a project in the order of rows."""
-    found = select(Record).where(Record.project_id == project_id).order_by(Record.row)
+    found = select(StoredRecord).where(StoredRecord.project_id == project_id).order_by(StoredRecord.row)
     for record in session.scalars(found.execution_options(yield_per=_AT_ONCE)):
         yield Document(record.name, record.text, (), record.fields)
 
@@ -170,7 +170,7 @@ def insert_records(session: Session, project_id: str, records: Sequence[Document
     """Store records; ``first`` is the row of the first of them."""
     for start in range(0, len(records), _AT_ONCE):
         session.execute(
-            insert(Record),
+            insert(StoredRecord),
             [
                 {
                     "project_id": project_id,

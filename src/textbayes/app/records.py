@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import select
 
 from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
-from textbayes.app.database import Record
+from textbayes.app.database import StoredRecord
 from textbayes.app.live import LiveReview
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
@@ -72,12 +72,12 @@ class Said(NamedTuple):
     answer: str | None
 
     @classmethod
-    def of(cls, assignments: Assignments, place: ReviewerQueue, id: str) -> Self:
-        """What the person at a place may see."""
-        notes = assignments.notes_for(place.user, id)
-        others = {who: text for who, text in notes.items() if assignments.person(who) != place.user}
-        reason = assignments.held[place].get(id, "")
-        return cls(reason, assignments.own(place.user, notes) or "", others, assignments.answer_for(*place, id))
+    def of(cls, assignments: Assignments, reviewer: ReviewerQueue, id: str) -> Self:
+        """What a reviewer may see."""
+        notes = assignments.notes_for(reviewer.user, id)
+        others = {who: text for who, text in notes.items() if assignments.person(who) != reviewer.user}
+        reason = assignments.held[reviewer].get(id, "")
+        return cls(reason, assignments.own(reviewer.user, notes) or "", others, assignments.answer_for(*reviewer, id))
 
 
 @dataclass(frozen=True)
@@ -90,22 +90,22 @@ class Shown(Ready):
     answer: str | None
 
 
-def show(review: LiveReview, place: ReviewerQueue, id: str) -> Shown:
-    """A record as the person at a place may see it; one that is in a queue is ready.
+def show(review: LiveReview, reviewer: ReviewerQueue, id: str) -> Shown:
+    """A record as a reviewer may see it; one that is in a queue is ready.
 
     Parameters
     ----------
     review : LiveReview
-    place : ReviewerQueue
+    reviewer : ReviewerQueue
     id : str
     """
-    ready = review.shown.get((place.topic, id))
+    ready = review.shown.get((reviewer.topic, id))
     if ready is None:
         check_record(id, review.collection.row_of)
         with review.model() as screening:
-            (ready,) = _made(review, screening, place.topic, [id])
+            (ready,) = _made(review, screening, reviewer.topic, [id])
     with review.looking() as assignments:
-        said = Said.of(assignments, place, id)
+        said = Said.of(assignments, reviewer, id)
     return Shown(**vars(ready), **said._asdict())
 
 
@@ -120,7 +120,7 @@ def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
     topic : str
     """
     with review.looking() as assignments:
-        there = [id for place, queue in assignments.held.items() if place.topic == topic for id in queue]
+        there = [id for reviewer, queue in assignments.held.items() if reviewer.topic == topic for id in queue]
     lying = {(topic, id) for id in there}
     for key in [key for key in review.shown if key[0] == topic and key not in lying]:
         review.shown.pop(key, None)
@@ -135,7 +135,9 @@ def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[st
     rows = [screening.collection.row_of[id] for id in ids]
     with review.store.read() as session:
         found = session.execute(
-            select(Record.row, Record.text, Record.fields).where(Record.project_id == review.id, Record.row.in_(rows))
+            select(StoredRecord.row, StoredRecord.text, StoredRecord.fields).where(
+                StoredRecord.project_id == review.id, StoredRecord.row.in_(rows)
+            )
         ).all()
     stored = {row: (text, fields) for row, text, fields in found}
     known = screening.topic(topic)
@@ -201,13 +203,13 @@ class Listing(NamedTuple):
     n_found: int
 
 
-def list_records(review: LiveReview, place: ReviewerQueue, show: str, find: str = "", start: int = 0) -> Listing:
+def list_records(review: LiveReview, reviewer: ReviewerQueue, show: str, find: str = "", start: int = 0) -> Listing:
     """Records by what a person may see of what was said of them, or whose text has some words.
 
     Parameters
     ----------
     review : LiveReview
-    place : ReviewerQueue
+    reviewer : ReviewerQueue
     show : str
         One of ``FILTERS``.
     find : str
@@ -215,35 +217,37 @@ def list_records(review: LiveReview, place: ReviewerQueue, show: str, find: str 
     start : int
     """
     check_choice("show", show, FILTERS)
-    own = Record.project_id == review.id
+    own = StoredRecord.project_id == review.id
     with review.looking() as assignments, review.store.read() as session:
-        wanted = _wanted(review, assignments, place, show)
+        wanted = _wanted(review, assignments, reviewer, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            matching = select(Record.row).where(own, Record.text.ilike(f"%{pattern}%", escape="\\"))
+            matching = select(StoredRecord.row).where(own, StoredRecord.text.ilike(f"%{pattern}%", escape="\\"))
             met = set(session.scalars(matching))
             wanted = [row for row in wanted if row in met]
         start = max(0, min(start, len(wanted)) // AT_ONCE * AT_ONCE)
         some = wanted[start : start + AT_ONCE]
-        found = session.execute(select(Record.row, Record.name, Record.text).where(own, Record.row.in_(some))).all()
+        found = session.execute(
+            select(StoredRecord.row, StoredRecord.name, StoredRecord.text).where(own, StoredRecord.row.in_(some))
+        ).all()
         by_row = {row: (name, text.split("\n", 1)[0]) for row, name, text in found}
-        said = {row: Said.of(assignments, place, by_row[row][0]) for row in some}
+        said = {row: Said.of(assignments, reviewer, by_row[row][0]) for row in some}
         records = [ListedRecord(*by_row[row], said[row].answer or "", said[row].note, said[row].notes) for row in some]
     return Listing(records, start, len(wanted))
 
 
-def _wanted(review: LiveReview, assignments: Assignments, place: ReviewerQueue, show: str) -> list[int]:
-    row_of, topic = review.collection.row_of, place.topic
+def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueue, show: str) -> list[int]:
+    row_of, topic = review.collection.row_of, reviewer.topic
     if show == "all":
         return list(range(len(row_of)))
     if show == "unread":
-        return [row for id, row in row_of.items() if assignments.answer_for(*place, id) is None]
+        return [row for id, row in row_of.items() if assignments.answer_for(*reviewer, id) is None]
     if show == "noted":
-        ids = [id for id in assignments.notes if assignments.notes_for(place.user, id)]
+        ids = [id for id in assignments.notes if assignments.notes_for(reviewer.user, id)]
     elif show == "aside":
-        seen = [one for one in assignments.later if one == place or (one.topic == topic and not assignments.double)]
+        seen = [one for one in assignments.later if one == reviewer or (one.topic == topic and not assignments.double)]
         ids = [id for one in seen for id in assignments.later[one]]
     else:
         sought = CONFLICT if show == "conflict" else show
-        ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*place, id) == sought]
+        ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*reviewer, id) == sought]
     return [row_of[id] for id in ids]

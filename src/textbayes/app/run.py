@@ -6,18 +6,20 @@ import contextlib
 import ipaddress
 import secrets
 import socket
+import threading
+import webbrowser
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
 
 from textbayes.app.accounts import local_user
-from textbayes.app.launch import BROWSER_SECONDS, open_browser
 from textbayes.app.live import ReviewRegistry
-from textbayes.app.projects import Plan, create_project, list_projects
+from textbayes.app.projects import NewProject, create_project, list_projects
 from textbayes.app.settings import AppSettings, default_database
 from textbayes.app.web import create_app
-from textbayes.core.atomic import cache_folder
+from textbayes.core.atomic import atomic_write, cache_folder, make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.screen import ScreenSettings
 
@@ -41,12 +43,41 @@ def make_sample(registry: ReviewRegistry) -> str | None:
     except TextBayesError:  # the extra that brings them is not installed
         return None
     settings = ScreenSettings(questions={"relevant": _QUESTION})
-    id = create_project(registry, user, Plan("Which stories are about film awards?", settings, prior="none"), stories)
+    id = create_project(
+        registry, user, NewProject("Which stories are about film awards?", settings, prior="none"), stories
+    )
     registry.review(id)
     return id
 
 
+def open_browser(origin: str, token: str, folder: Path) -> Path:
+    """Open the room in the browser by way of a file; returns the file, which is to be removed at the end.
+
+    The link itself must not be an argument of the browser: every user of the machine sees the arguments of all
+    processes (``ps``), and could enter with it. They see the name of a file that its owner alone can read. Its secret
+    works once and for some minutes, so that what browsers keep in their history opens nothing.
+
+    Parameters
+    ----------
+    origin, token : str
+    folder : Path
+        For the file; nobody else can look into it.
+    """
+    make_private_folder(folder)
+    path = folder / f"open-{origin.rpartition(':')[2]}.html"  # one for each port; what a kill left is replaced
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>textbayes</title>'
+        f'<meta http-equiv="refresh" content="0; url={origin}/enter?token={token}">'
+        f'<p><a href="{origin}/enter?token={token}">Open the review room</a></p></html>\n'
+    )
+    with atomic_write(path, private=True) as stream:
+        stream.write(page.encode())
+    threading.Thread(target=webbrowser.open, args=(path.resolve().as_uri(),), daemon=True).start()
+    return path
+
+
 _PORT, _MORE_PORTS = 8765, 20
+_BROWSER_SECONDS = 300.0  # that the browser has to come up
 
 
 class Served(NamedTuple):
@@ -118,7 +149,7 @@ def serve_room(
         tell(Served(link, app.state.registry.store.engine.url.render_as_string(hide_password=True)))
         with contextlib.ExitStack() as after:
             if browser:
-                token = app.state.launch.new(BROWSER_SECONDS)
+                token = app.state.launch.new(_BROWSER_SECONDS)
                 file = open_browser(settings.origin, token, cache_folder() / "room")
                 after.callback(file.unlink, missing_ok=True)
             serve(app, listening, proxies)

@@ -15,7 +15,7 @@ from textbayes._version import __version__
 from textbayes.app.access import NotSignedInError
 from textbayes.app.api import PROBLEMS
 from textbayes.app.api.schemas import MOST_TEXTS, Body, Texts, ToExplain
-from textbayes.app.model_answers import Classified, Explained, check_labels, classify_texts, explain_text, labels_of
+from textbayes.app.models import Classified, Explained, check_labels, classify_texts, explain_text, labels_of
 from textbayes.app.settings import AppSettings
 from textbayes.app.web import guard
 from textbayes.categorizer import Scorer, TextCategorizer
@@ -29,7 +29,7 @@ _ANSWER = TypeAdapter(list[Classified])
 _PROBLEMS = {code: PROBLEMS[code] for code in (400, 401, 413)}
 
 
-class Judged(Body):
+class TextWithLabels(Body):
     """A text and the labels it has; of classes that exclude each other exactly one."""
 
     text: str
@@ -39,7 +39,7 @@ class Judged(Body):
 class Judgements(Body):
     """Texts whose labels are known."""
 
-    documents: Annotated[list[Judged], Field(min_length=1, max_length=MOST_TEXTS)]
+    documents: Annotated[list[TextWithLabels], Field(min_length=1, max_length=MOST_TEXTS)]
 
 
 class Learnt(BaseModel):
@@ -48,7 +48,7 @@ class Learnt(BaseModel):
     n_learnt: int
 
 
-class ModelTold(BaseModel):
+class ModelDescription(BaseModel):
     """What the model is."""
 
     kind: str
@@ -57,7 +57,7 @@ class ModelTold(BaseModel):
 
 
 class ServedModel(SharedModel):
-    """A model file that is in use, by other processes too; what is learnt is written to it before anyone is told."""
+    """A model file in use, by other processes too; what is learnt is written to it before the answer is sent."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -77,12 +77,12 @@ class ServedModel(SharedModel):
         return self._ready[1] if self._ready is not None and self.is_newest(self._ready[0]) else None
 
     @property
-    def told(self) -> ModelTold:
+    def description(self) -> ModelDescription:
         """What the model is."""
         model = self.model
-        return ModelTold(kind=model.label_space_.kind, labels=labels_of(model), textbayes=__version__)
+        return ModelDescription(kind=model.label_space_.kind, labels=labels_of(model), textbayes=__version__)
 
-    def learn(self, documents: list[Judged]) -> int:
+    def learn(self, documents: list[TextWithLabels]) -> int:
         """Learn texts whose labels are known, as far as the model can; kinds that cannot say so."""
         with self.change() as model:
             for document in documents:
@@ -184,9 +184,9 @@ def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
     checked: dict[str, Any] = {"dependencies": [Depends(check)], "responses": _PROBLEMS}
 
     @app.get("/api/v1/model", **checked)
-    def model() -> ModelTold:
+    def model() -> ModelDescription:
         """Say what the model is."""
-        return served.told
+        return served.description
 
     @app.post(CLASSIFY, **checked)  # described here; QuickClassify answers what is valid
     def classify(given: Texts) -> list[Classified]:

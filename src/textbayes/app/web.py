@@ -16,18 +16,16 @@ from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
 from textbayes._version import __version__
-from textbayes.app.access import ForbiddenError, NotSignedInError, may_send
+from textbayes.app.access import AuthMiddleware, ForbiddenError, Guards, Knows, LaunchTokens, NotSignedInError, may_send
 from textbayes.app.accounts import LoginError, local_user
 from textbayes.app.api import api_router
 from textbayes.app.database import Store, said_of
-from textbayes.app.guards import AuthMiddleware, Guards, Knows
-from textbayes.app.launch import LaunchTokens
 from textbayes.app.live import MissingProjectError, ReviewCache, ReviewRegistry
+from textbayes.app.models import Training
 from textbayes.app.pages import page_router
 from textbayes.app.pages.render import error_page
 from textbayes.app.settings import LOGIN, AppSettings
 from textbayes.app.throttle import Throttle, TooManyTriesError
-from textbayes.app.training import Training
 from textbayes.core.errors import TextBayesError
 
 _STATIC = Path(__file__).parent / "pages" / "static"

@@ -51,7 +51,7 @@ class SaidWord:
 
 
 @dataclass(frozen=True)
-class StrongWord:
+class WordWeight:
     """A word of the model: its weight, and 90 % of its posterior distribution."""
 
     word: str
@@ -60,19 +60,19 @@ class StrongWord:
     high: float
 
 
-def say(review: LiveReview, place: ReviewerQueue, word: str, direction: str) -> None:
+def say(review: LiveReview, reviewer: ReviewerQueue, word: str, direction: str) -> None:
     """Favour (``"for"``), disfavour (``"against"``) or ``"forget"`` a word; the queue is ranked anew at once.
 
     Parameters
     ----------
     review : LiveReview
-    place : ReviewerQueue
+    reviewer : ReviewerQueue
     word, direction : str
     """
     if len(word) > LONGEST_WORD or "\x00" in word:
         raise InputError(f"a word of {len(word)} characters cannot be used; give one of 1 to {LONGEST_WORD}")
-    entry = review.screening.word(word, direction, place.topic)
-    review.step(place.user, lambda assignments: [entry])
+    entry = review.screening.word(word, direction, reviewer.topic)
+    review.step(reviewer.user, lambda assignments: [entry])
     review.shown.clear()
 
 
@@ -106,7 +106,7 @@ def said_words(screening: Screening, topic: str) -> list[SaidWord]:
     return [_said(screening, known, word, direction) for word, direction in known.words.items()]
 
 
-def strong_words(screening: Screening, topic: str, top: int = 30) -> list[StrongWord]:
+def strong_words(screening: Screening, topic: str, top: int = 30) -> list[WordWeight]:
     """The words with the largest weights, with intervals.
 
     Parameters
@@ -118,10 +118,10 @@ def strong_words(screening: Screening, topic: str, top: int = 30) -> list[Strong
     known = screening.topic(topic)
     weights = known.weights()[0]
     columns = np.argsort(-np.abs(weights), kind="stable")[:top]
-    spread = WIDE * known.word_standard_errors(columns)
+    half_width = WIDE * known.word_standard_errors(columns)
     names = screening.collection.vectorizer.terms_of(columns)
-    rows = zip(names, weights[columns].tolist(), spread.tolist(), strict=True)
-    return [StrongWord(name, weight, weight - by, weight + by) for name, weight, by in rows if weight != 0.0]
+    rows = zip(names, weights[columns].tolist(), half_width.tolist(), strict=True)
+    return [WordWeight(name, weight, weight - by, weight + by) for name, weight, by in rows if weight != 0.0]
 
 
 def _said(screening: Screening, known: ScreeningTopic, word: str, direction: str) -> SaidWord:
@@ -132,7 +132,7 @@ def _said(screening: Screening, known: ScreeningTopic, word: str, direction: str
     place = int(np.argmax(np.abs(means)))  # of a phrase the word that counts most stands for all
     column = columns[place : place + 1]
     weight = float(known.weights()[0][column[0]])
-    spread = float(WIDE * known.word_standard_errors(column)[0])
+    half_width = float(WIDE * known.word_standard_errors(column)[0])
     has = np.zeros(len(known.answers), dtype=np.bool_)
     rows, _ = screening.collection.occurrences(int(column[0]))
     has[rows[rows < len(has)]] = True  # questions are below the records
@@ -141,5 +141,5 @@ def _said(screening: Screening, known: ScreeningTopic, word: str, direction: str
     p = float(stats.fisher_exact(counts, alternative=side)[1])
     prior, (n_relevant, n_irrelevant) = float(means[place]), counts[0]
     return SaidWord(
-        word, direction, prior, weight, weight - spread, weight + spread, n_relevant, n_irrelevant, p < _SURE
+        word, direction, prior, weight, weight - half_width, weight + half_width, n_relevant, n_irrelevant, p < _SURE
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 import cloup
@@ -11,7 +12,10 @@ from click.core import ParameterSource
 from textbayes.app.settings import check_app_extra, default_database
 from textbayes.cli.options import option
 from textbayes.cli.output import Output, check_output, output_options
-from textbayes.cli.terminal import common_options, echo, note
+from textbayes.cli.terminal import common_options, note
+
+if TYPE_CHECKING:
+    from textbayes.app.database import Store
 
 _database = click.option(
     "--database",
@@ -79,15 +83,11 @@ def app(
     check_app_extra()
     from textbayes.app.run import Served, serve_room
 
-    def tell(served: Served) -> None:
-        if output.is_table:
-            echo(f"The room is open: {served.link}")
-            echo("Ctrl-C ends it.")
-        else:
-            output.write([served._asdict()], list(served._fields))
+    def show_link(served: Served) -> None:
+        output.write_summary(served._asdict(), f"The room is open: {served.link}", "Ctrl-C ends it.")
 
     browser = not no_browser and not team
-    serve_room(database, team, host, port, origin, max_upload << 20, sample, browser, tell, proxies)
+    serve_room(database, team, host, port, origin, max_upload << 20, sample, browser, show_link, proxies)
 
 
 def _chosen(database: str | None) -> str | None:
@@ -102,6 +102,12 @@ def _chosen(database: str | None) -> str | None:
     return above
 
 
+def _store(database: str | None) -> Store:
+    from textbayes.app.database import Store
+
+    return Store(_chosen(database) or default_database())
+
+
 @app.command("user")
 @click.argument("name")
 @click.option("--administrator", is_flag=True, help="May make accounts, and sees the audit log.")
@@ -112,11 +118,10 @@ def user(name: str, administrator: bool, password_stdin: bool, database: str | N
     """Make an account for a room with --team."""
 
     check_app_extra()
-    from textbayes.app.accounts import create_user
-    from textbayes.app.database import Store
+    from textbayes.app import accounts
 
-    password, store = _password(password_stdin), Store(_chosen(database) or default_database())
-    made = create_user(store, name, password, administrator, by="command line")
+    password, store = _password(password_stdin), _store(database)
+    made = accounts.create_user(store, name, password, administrator, by="command line")
     note(f"{made.name} can log in")
 
 
@@ -132,10 +137,9 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
     """
 
     check_app_extra()
-    from textbayes.app.accounts import reset_password as reset
-    from textbayes.app.database import Store
+    from textbayes.app import accounts
 
-    user = reset(Store(_chosen(database) or default_database()), name, _password(password_stdin), by="command line")
+    user = accounts.reset_password(_store(database), name, _password(password_stdin), by="command line")
     locked = "" if user.active else ", once an administrator has opened the account again"
     note(f"{user.name} can log in with the new password{locked}")
 

@@ -17,10 +17,10 @@ from textbayes import store
 from textbayes.cli.answers import BATCH, above, assess, class_names, decisions_row, least_certain_first
 from textbayes.cli.cluster import cluster_option, score_on_cluster
 from textbayes.cli.inputs import Inputs, input_options, model_argument
-from textbayes.cli.options import COUNT, SHARE, level_option, most_used, option, top_option
+from textbayes.cli.options import COUNT, SHARE, NameOption, RuleSpec, level_option, most_used, option, top_option
 from textbayes.cli.output import (
-    Layout,
     Output,
+    ResultColumns,
     check_output,
     console,
     has_rows,
@@ -28,11 +28,11 @@ from textbayes.cli.output import (
     open_results,
     output_options,
 )
-from textbayes.cli.parameters import NameOption, RuleSpec
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.display.escapes import visible
+from textbayes.display.lines import cell_width, padded, shortened
 
 if TYPE_CHECKING:
     from textbayes.decide import Rule
@@ -189,7 +189,7 @@ def classify(
             rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
-            layout = layout or Layout.of(assessed.documents, columns)
+            layout = layout or ResultColumns.of(assessed.documents, columns)
             if show is not None:
                 show(rows, assessed.documents)
             elif output.kind == "json":
@@ -256,8 +256,6 @@ def _note_json(output: Output) -> None:
 
 def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]:
     """A function that prints batches; widths are those of the terminal and the first ids, so that batches line up."""
-    from textbayes.display.lines import cell_width, padded, shortened
-
     screen, ids = console(), 0
 
     def show(rows: list[dict[str, Any]], documents: list[Document]) -> None:
@@ -283,8 +281,6 @@ def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]
 
 def _probable(row: dict[str, Any], top: int, width: int) -> str:
     """The most probable labels, as many as fit."""
-    from textbayes.display.lines import cell_width
-
     ranked = sorted(row["probabilities"].items(), key=lambda item: -item[1])[:top]
     ends = row.get("intervals", {})
     shown = [

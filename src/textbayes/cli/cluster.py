@@ -19,7 +19,7 @@ from textbayes.scale.partitions import names_partitions
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
-    from textbayes.cli.labels import Labelled
+    from textbayes.cli.labels import LabelledTexts
     from textbayes.core.executor import Executor
     from textbayes.core.progress import Progress
     from textbayes.scale.documents import PartitionedDocuments
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Spread the work: local:2 for two Dask workers here, tcp://host:port for a scheduler that you trust.",
+    help="Distribute the work: local:2 for two Dask workers here, tcp://host:port for a scheduler that you trust.",
 )
 
 
@@ -49,30 +49,30 @@ def open_partitions(inputs: Inputs) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class SpreadInputs(Inputs):
+class PartitionedInputs(Inputs):
     """Documents that workers hold: here they have labels and no texts, and are called by their numbers from 0 on."""
 
-    spread: PartitionedDocuments | None = None
+    partitions: PartitionedDocuments | None = None
 
     def documents(self, count: bool = True) -> Iterator[Document]:
-        assert self.spread is not None
-        return iter(self.spread.labelled())
+        assert self.partitions is not None
+        return iter(self.partitions.labelled())
 
     def whereabouts(self, number: int, document: Document) -> str:
         return f"document {number:,} of {self.name}"
 
-    def train(self, model: TextCategorizer, given: Labelled, progress: Progress) -> None:
+    def train(self, model: TextCategorizer, given: LabelledTexts, progress: Progress) -> None:
         """Fit a model to the documents that are left, where they are."""
 
-        assert self.spread is not None
-        rows = np.zeros(len(self.spread.labelled()), dtype=np.bool_)
+        assert self.partitions is not None
+        rows = np.zeros(len(self.partitions.labelled()), dtype=np.bool_)
         rows[[int(document.id) for document in given.documents]] = True
-        scale.fit_documents(model, self.spread, given.labels, rows, progress)
+        scale.fit_documents(model, self.partitions, given.labels, rows, progress)
 
 
-def spread_inputs(
+def partitioned_inputs(
     inputs: Inputs, executor: Executor, report: str | None, group_field: str | None
-) -> SpreadInputs | None:
+) -> PartitionedInputs | None:
     """Inputs that workers read, where files are named by patterns or addresses; None where they are read here."""
 
     if inputs.corpus is not None or not names_partitions(inputs.paths):
@@ -81,7 +81,7 @@ def spread_inputs(
         if value is not None:
             raise click.UsageError(f"{option} needs all documents in one place; name files instead of a pattern.")
 
-    return SpreadInputs(**vars(inputs), spread=scale.PartitionedDocuments(executor, open_partitions(inputs)))
+    return PartitionedInputs(**vars(inputs), partitions=scale.PartitionedDocuments(executor, open_partitions(inputs)))
 
 
 def score_on_cluster(model: str, inputs: Inputs, folder: str | None, cluster: str, guess: bool) -> dict[str, Any]:

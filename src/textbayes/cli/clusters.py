@@ -12,13 +12,23 @@ import numpy as np
 
 from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import COUNT, TextChoices, mirrored, most_used, option, seed_option, text_options, top_option
+from textbayes.cli.options import (
+    COUNT,
+    TextChoices,
+    mirrored,
+    most_used,
+    option,
+    seed_option,
+    signature_defaults,
+    text_options,
+    top_option,
+)
 from textbayes.cli.output import Output, check_output, console, make_table, output_options
-from textbayes.cli.parameters import signature_defaults
 from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document, FloatArray
 from textbayes.core.wording import plural
+from textbayes.display.lines import shortened
 
 if TYPE_CHECKING:
     from textbayes.models.clusters.estimator import SoftClusters
@@ -209,13 +219,11 @@ def _show_memberships(documents: list[Document], names: list[str], memberships: 
         ]
         output.write(flat, ["id", "cluster", *names])
     elif output.is_table:
-        from textbayes.display.lines import shortened
-
         table, width = make_table("id", "text", "belongs to"), console().width // 3
         for document, row in zip(documents, memberships, strict=True):
             order = np.argsort(-row, kind="stable")[:_SHOWN]
-            told = ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005)
-            table.add_row(shortened(document.id, width // 2), shortened(document.text, width), told)
+            largest = ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005)
+            table.add_row(shortened(document.id, width // 2), shortened(document.text, width), largest)
         console().print(table)
     else:
         rows = (

@@ -16,6 +16,8 @@ from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labels import Labelling, label_options, no_label, read_labelled
 from textbayes.cli.options import (
     COUNT,
+    NameOption,
+    RegistryName,
     TextChoices,
     jobs_option,
     mirrored,
@@ -24,8 +26,7 @@ from textbayes.cli.options import (
     seed_option,
     text_options,
 )
-from textbayes.cli.output import Output, console, output_options, table_of
-from textbayes.cli.parameters import NameOption, RegistryName
+from textbayes.cli.output import Output, output_options
 from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError
 from textbayes.core.folds import stratified_folds
@@ -228,24 +229,18 @@ def link(
     X = text.term_weighting().fit_transform(vectorizer.fit_transform(given.texts))
     note(f"comparing links on {plural(X.shape[0], 'text')} and {plural(X.shape[1], 'word')}")
     copies = find_copies(text_sketches(given.texts, vectorizer))
-    if told := copies_in_words(copies.numbers(), len(given.texts)):
-        note(told)
+    if message := copies_in_words(copies.numbers(), len(given.texts)):
+        note(message)
         n_folds = min(search["cv"], len(given.texts))
         positive, _ = encode_labels(given.labels)
         search["cv"] = stratified_folds(positive, n_folds, search["random_state"], copies=copies.first)
     with waiting("cross-validating links and scales"):
         report = tune.link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
     rows = _rows(report)
-    if not output.is_table:
-        output.write(rows, list(rows[0]))
-        for verdict in report.verdicts():
-            note(verdict)
-        return
-    columns = {"label": "label", "links": "links", "chosen": "chosen"}
-    table = table_of(rows, columns | {"log-loss per decision": "log_loss:.5f", "F1": "f1:.4f"})
-    console().print(table)
+    names = {"label": "label", "links": "links", "chosen": "chosen"}
+    output.write_table(rows, list(rows[0]), names | {"log-loss per decision": "log_loss:.5f", "F1": "f1:.4f"})
     for verdict in report.verdicts():
-        echo(verdict)
+        (echo if output.is_table else note)(verdict)
 
 
 def _rows(report: LinkReport) -> list[dict[str, Any]]:

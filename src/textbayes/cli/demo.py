@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes import categorizer
+from textbayes import categorizer, report
 from textbayes import data as catalogue
 from textbayes.cli.options import option, seed_option
 from textbayes.cli.output import console, to_json
@@ -42,16 +42,14 @@ def demo(output: Path, seed: int, n_jobs: int, as_json: bool) -> None:
     Learns the topics of 1,114 BBC news stories with the default model, tries it on 1,111 others, prints figures, the
     strongest words and three explained decisions, and writes an HTML report. Nothing is downloaded.
     """
-    from textbayes.report import print_report, write_report
-
     start = time.perf_counter()
     with reporting() as progress:
         data = run_demo(seed, n_jobs, progress)
     screen = console()
     if not as_json:
-        print_report(data, screen)
+        report.print_report(data, screen)
     _make_folder(output.parent)
-    write_report(output, data)
+    report.write_report(output, data)
     seconds = time.perf_counter() - start
     if as_json:
         echo(to_json(figures(data, output, seconds)))
@@ -66,19 +64,18 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     The test half is looked at once, at the end; nothing is chosen on it.
     """
     from textbayes.categorizer.presets import default_models
-    from textbayes.report import check_report_extra, collect_report
 
-    check_report_extra()
-    report = progress or silent
-    report("reading the stories", 0, 1)
+    report.check_report_extra()
+    tell = progress or silent
+    tell("reading the stories", 0, 1)
     corpus, loading = _timed(lambda: catalogue.load_corpus("bbc"))
-    report("reading the stories", 1, 1)
+    tell("reading the stories", 1, 1)
     train, test = corpus.train, corpus.test
     model = categorizer.TextCategorizer(random_state=seed, n_jobs=n_jobs)
     model, training = _timed(lambda: model.fit(train.texts, train.targets, progress=progress))
     assessment, assessing = _timed(lambda: model.assess(test.texts))
     members = [member.settings_description() for member in default_models()]
-    return collect_report(
+    return report.collect_report(
         model,
         test.texts,
         test.targets,
@@ -119,8 +116,8 @@ def _decision(example: dict[str, Any]) -> dict[str, Any]:
         | {"words": {word[0]: word[2] for word in reason["words"]}}
         for reason in example["reasons"]
     ]
-    kept = {name: value for name, value in example.items() if name not in layout}
-    return kept | {"probabilities": dict(example["probabilities"]), "reasons": reasons}
+    rest = {name: value for name, value in example.items() if name not in layout}
+    return rest | {"probabilities": dict(example["probabilities"]), "reasons": reasons}
 
 
 def _repeated(train: Corpus, test: Corpus, decisions: Any) -> list[str]:

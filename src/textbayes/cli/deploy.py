@@ -20,7 +20,7 @@ from textbayes.cli.inputs import Inputs, input_options, model_argument, require_
 from textbayes.cli.labels import Labelling, label_options, read_truth
 from textbayes.cli.options import most_used, option
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
-from textbayes.cli.terminal import common_options, echo, note, waiting
+from textbayes.cli.terminal import common_options, note, waiting
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
 from textbayes.core.wording import plural
@@ -68,13 +68,9 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
         "n_labels": len(categorizer.classes_),
         "bytes": path.stat().st_size,
     }
-    if output.is_table:
-        console().print(
-            f"{target}: {plural(written['n_terms'], 'term')}, {plural(written['n_labels'], 'label')}, "
-            f"{max(written['bytes'] / 1000, 1.0):,.0f} kB"
-        )
-    else:
-        output.write([written], list(written))
+    sizes = (plural(written[f"n_{name}s"], name) for name in ("term", "label"))
+    size = f"{max(written['bytes'] / 1000, 1.0):,.0f} kB"
+    output.write_summary(written, f"{target}: {', '.join(sizes)}, {size}")
 
 
 @cloup.command()
@@ -99,23 +95,18 @@ def serve(model: str, host: str, port: int | None, origin: str | None, max_uploa
     """
 
     check_app_extra("serving a model")
-    from textbayes.app.run import listen
-    from textbayes.app.run import serve as serve_app
-    from textbayes.app.served_model import check_token, create_model_app
+    from textbayes.app import run, served_model
 
-    with contextlib.closing(listen(host, port)) as listening:
+    with contextlib.closing(run.listen(host, port)) as listening:
         address = origin or f"http://{host}:{listening.getsockname()[1]}"
-        given = check_token(os.environ.get("TEXTBAYES_TOKEN", ""))
+        given = served_model.check_token(os.environ.get("TEXTBAYES_TOKEN", ""))
         token = given or secrets.token_urlsafe(24)
         settings = AppSettings(database="", origin=address, largest_upload=max_upload << 20)
-        app = create_model_app(Path(model), settings, token)
-        told = {"url": f"{address}/api/v1", "token": None if given else token}
-        if output.is_table:
-            echo(f"{model} is served at {told['url']}")
-            echo(f"token: {told['token'] or 'that of TEXTBAYES_TOKEN'}")
-        else:
-            output.write([told], list(told))
-        serve_app(app, listening)
+        app = served_model.create_model_app(Path(model), settings, token)
+        served = {"url": f"{address}/api/v1", "token": None if given else token}
+        lines = (f"{model} is served at {served['url']}", f"token: {served['token'] or 'that of TEXTBAYES_TOKEN'}")
+        output.write_summary(served, *lines)
+        run.serve(app, listening)
 
 
 _COLUMNS = ("label", "word", "before", "after", "change")
@@ -166,27 +157,29 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
         store.save_model(categorizer, path)
     rows = _changes(categorizer, before, categorizer.model_.word_weights().weights, top)
     counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "model": str(path),
         "documents": len(documents),
         "log_loss_before": round(loss, 4),
         "words_changed": int((before != categorizer.model_.word_weights().weights).any(axis=0).sum()),
     }
     if output.is_table:
-        _print(told, rows, categorizer)
+        _print(summary, rows, categorizer)
     elif output.kind == "json":
-        output.write([told | {"texts_of_labels": counts, "changes": rows}], [])
+        output.write([summary | {"texts_of_labels": counts, "changes": rows}], [])
     else:
         output.write(rows, _COLUMNS)
 
 
-def _print(told: dict[str, Any], rows: list[dict[str, Any]], model: TextCategorizer) -> None:
+def _print(summary: dict[str, Any], rows: list[dict[str, Any]], model: TextCategorizer) -> None:
     from textbayes.text.surface import shown_names
 
     screen = console()
-    learnt = plural(told["documents"], "text")
-    screen.print(f"{told['model']} has learnt {learnt}; weights of {plural(told['words_changed'], 'word')} changed.")
-    screen.print(f"Log-loss of these texts before they were learnt: {told['log_loss_before']:.4f}")
+    learnt = plural(summary["documents"], "text")
+    screen.print(
+        f"{summary['model']} has learnt {learnt}; weights of {plural(summary['words_changed'], 'word')} changed."
+    )
+    screen.print(f"Log-loss of these texts before they were learnt: {summary['log_loss_before']:.4f}")
     table = make_table(*_COLUMNS, title="Largest changes of weights", right=_COLUMNS[2:])
     shown = shown_names([row["word"] for row in rows], model.vectorizer_, model.surface_)
     for row, word in zip(rows, shown, strict=True):

@@ -1,4 +1,4 @@
-"""Errors told in one sentence on stderr; exit 1 for data and results, 130 for Ctrl-C."""
+"""Errors reported in one sentence on stderr; exit 1 for data and results, 130 for Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # the other arguments are of no use
             yield
-        sys.stdout.flush()  # here, so that a full disk or a closed pipe is met while it can still be told
+        sys.stdout.flush()  # here, so that a full disk or a closed pipe is met while it can still be reported
     except click.ClickException as error:
         show_like_others(error)
         raise
@@ -40,9 +40,9 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
     except KeyboardInterrupt:
         _fail(_INTERRUPTED, INTERRUPTED)
     except TextBayesError as error:
-        told = command()
-        notes = [as_options(line, told) for line in getattr(error, "__notes__", ())]
-        _fail(f"error: {as_options(str(error), told)}", notes=notes)
+        running = command()
+        notes = [as_options(line, running) for line in getattr(error, "__notes__", ())]
+        _fail(f"error: {as_options(str(error), running)}", notes=notes)
     except MemoryError:
         _fail("error: the memory is not enough; use fewer documents, or fewer words (--min-df)")
     except OSError as error:

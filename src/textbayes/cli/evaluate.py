@@ -12,18 +12,9 @@ import click
 import cloup
 import numpy as np
 
+from textbayes import report as pages
 from textbayes import store
 from textbayes.cli.answers import SeenTexts, assess, class_names, decisions_row
-from textbayes.cli.figures import (
-    COLUMNS,
-    LABEL_COLUMNS,
-    Mistakes,
-    flat,
-    flat_figures,
-    print_confusion,
-    print_figures,
-    print_mistakes,
-)
 from textbayes.cli.inputs import Inputs, input_options, model_argument, require_documents
 from textbayes.cli.labels import Labelling, label_options, read_truth, remedies
 from textbayes.cli.options import COUNT, most_used, option, strict_option
@@ -102,6 +93,7 @@ def evaluate(
     """
     if output.kind == "csv" and per_label + confused + (n_errors is not None) > 1:
         raise click.UsageError("A CSV holds one table: choose one of --per-label, --confusion and --errors.")
+    from textbayes.cli import figures
     from textbayes.evaluate import confusion
     from textbayes.evaluate import evaluate as measure
 
@@ -109,7 +101,7 @@ def evaluate(
     categorizer = store.load_categorizer(model)
     inputs = inputs.of_model(categorizer)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
-    mistakes = Mistakes(n_errors or 0, names, kind != "multilabel")
+    mistakes = figures.Mistakes(n_errors or 0, names, kind != "multilabel")
     seen = SeenTexts(categorizer)
     proba, decisions, labels, unsure = [], [], [], []
     with _saved(target) as save:
@@ -136,14 +128,14 @@ def evaluate(
     found = confusion(labels, given, kind == "multilabel") if confused else []
     errors = mistakes.rows(categorizer) if n_errors is not None else []
     if output.is_table:
-        print_figures(result, per_label)
+        figures.print_figures(result, per_label)
         if confused:
-            print_confusion(found, kind == "multilabel")
+            figures.print_confusion(found, kind == "multilabel")
         if n_errors is not None:
             n_wrong = sum(set(due) != set(got) for due, got in zip(labels, given, strict=True))
             if not (per_label or confused):
                 echo()  # a table ends with an empty line, the figures do not
-            print_mistakes(errors, n_wrong)
+            figures.print_mistakes(errors, n_wrong)
     elif output.kind == "json":
         if confused:
             result["confusion"] = [pair._asdict() for pair in found]
@@ -151,13 +143,15 @@ def evaluate(
             result["errors"] = errors
         output.write([result], [])
     elif per_label:
-        output.write([{"label": name} | row for name, row in result["labels"].items()], ["label", *LABEL_COLUMNS])
+        output.write(
+            [{"label": name} | row for name, row in result["labels"].items()], ["label", *figures.LABEL_COLUMNS]
+        )
     elif confused:
         output.write([pair._asdict() for pair in found], ["true", "given", "n"])
     elif n_errors is not None:
-        output.write(flat(errors), COLUMNS)
+        output.write(figures.flat(errors), figures.COLUMNS)
     else:
-        row = flat_figures(result)
+        row = figures.flat_figures(result)
         output.write([row], ["n_docs", "n_labels", *(name for name in (*_OVERALL, *_MORE) if name in row)])
 
 
@@ -256,8 +250,6 @@ def report(
     textbayes report model.tb test.csv -o report.html
     textbayes report model.tb --corpus bbc -o report.html
     """
-    from textbayes.report import collect_report
-
     path = check_report_target(target)
     categorizer = store.load_categorizer(model)
     inputs = inputs.of_model(categorizer)
@@ -270,7 +262,7 @@ def report(
     seen.add(documents)
     seen.warn(len(documents))
     with waiting("writing the report"):
-        data = collect_report(
+        data = pages.collect_report(
             categorizer,
             [document.text for document in documents],
             label_indicator(labels, names),
@@ -302,9 +294,7 @@ def _seen_note(n_seen: int | None, n: int) -> list[str]:
 
 
 def _write(path: Path, data: ReportData, output: Output) -> None:
-    from textbayes.report import write_report
-
-    write_report(path, data)
+    pages.write_report(path, data)
     figures = {name: data.measures[name] for name in _FIGURES if name in data.measures}
     summary = {"report": str(path), "documents": data.measures["n_docs"], "errors": data.n_wrong, **figures}
     if not output.is_table:

@@ -1,4 +1,4 @@
-"""Figures of an evaluation, the confusion matrix and errors, on a terminal."""
+"""Figures of an evaluation, the confusion matrix and errors, on a terminal; imported by commands when they run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from rich.table import Table
 
 from textbayes.cli.answers import Assessed
 from textbayes.cli.output import console, make_table
@@ -13,12 +14,13 @@ from textbayes.cli.terminal import echo
 from textbayes.core.types import BoolArray, Document
 from textbayes.core.wording import plural
 from textbayes.display.escapes import snippet
+from textbayes.display.lines import cell_width
+from textbayes.evaluate import Confused
+from textbayes.evaluate.measures import mistake_sureness
+from textbayes.report.wording import caution, headline
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from textbayes.categorizer import TextCategorizer
-    from textbayes.evaluate import Confused
 
 LABEL_COLUMNS = ("support", "precision", "recall", "f1", "log_loss", "brier", "ece")
 MOST_LABELS = 20  # rows of a table that is shown unasked
@@ -31,8 +33,6 @@ _LABEL_WIDTH = 24  # columns of a terminal that labels have before columns of fi
 
 def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
     """Print the measures of ``textbayes.evaluate.evaluate``: the headline, then the others."""
-    from textbayes.report.wording import caution
-
     screen = console()
     screen.print(f"{plural(result['n_docs'], 'text')}, {plural(result['n_labels'], 'label')}", style="bold")
     screen.print(headline_table(result))
@@ -45,10 +45,6 @@ def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
 
 def headline_table(result: Mapping[str, Any]) -> Table:
     """Accuracy or micro F1 with its interval, the baseline, macro F1 and log-loss."""
-    from rich.table import Table
-
-    from textbayes.report.wording import headline
-
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
@@ -113,8 +109,6 @@ def label_table(
 
     The log-loss of a label is per text of the class, or per decision.
     """
-    from textbayes.display.lines import cell_width
-
     labels = result["labels"]
     names = list(labels)
     if most is not None and len(names) > most:
@@ -136,8 +130,6 @@ def _head(column: str) -> str:
 
 def print_confusion(found: Sequence[Confused], multilabel: bool) -> None:
     """Print true labels down, predicted ones across; if too wide, or texts have several, the common mistakes."""
-    from textbayes.display.lines import cell_width
-
     rows = list(dict.fromkeys(pair.true for pair in found))
     columns = sorted({pair.given for pair in found})
     columns = columns if multilabel else sorted(set(rows) | set(columns))
@@ -192,8 +184,6 @@ class Mistakes:
 
     def add(self, batch: Assessed, truth: BoolArray) -> None:
         """Look at a batch; ``truth`` is the indicator of its documents."""
-        from textbayes.evaluate.measures import mistake_sureness
-
         sureness = mistake_sureness(truth, batch.decisions, batch.proba, self._exclusive)
         for i in np.flatnonzero(sureness.max(axis=1, initial=-1.0) >= 0.0):
             j = int(sureness[i].argmax())
@@ -246,9 +236,9 @@ def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
 
 def _words(model: TextCategorizer, one: _Mistake) -> list[dict[str, Any]]:
     """The words that spoke for the mistake, the strongest first."""
-    (told,) = model.explain(one.document.text, [one.label])
+    (explanation,) = model.explain(one.document.text, [one.label])
     sign = 1.0 if one.was_given else -1.0
-    spoke = [part for part in told.contributions if sign * part.log_odds > 0.0][:_WORDS]
+    spoke = [part for part in explanation.contributions if sign * part.log_odds > 0.0][:_WORDS]
     return [{"word": part.word, "log_odds": part.log_odds} for part in spoke]
 
 
@@ -258,9 +248,9 @@ def measured_in_words(model: TextCategorizer) -> str:
     n_held_out = model.held_out_.get("n_docs") or n_texts
     folds = f"{choice.get('n_folds') or model.cv}-fold cross-validation"
     if n_held_out < n_texts:
-        told = f"Measured on {n_held_out:,} of {n_texts:,} texts, held out in folds of a {folds}."
+        sentence = f"Measured on {n_held_out:,} of {n_texts:,} texts, held out in folds of a {folds}."
     else:
-        told = f"Measured by {folds} on {plural(n_texts, 'text')}."
+        sentence = f"Measured by {folds} on {plural(n_texts, 'text')}."
     if model.label_space_.kind == "multilabel":
-        told += " Thresholds were chosen on the same texts, so F1 is slightly optimistic."
-    return told
+        sentence += " Thresholds were chosen on the same texts, so F1 is slightly optimistic."
+    return sentence

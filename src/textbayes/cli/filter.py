@@ -1,27 +1,46 @@
-"""``textbayes filter``: a stream of documents in, those to read and those to judge out; it learns as it goes."""
+"""``textbayes filter`` and ``textbayes judge``: a stream in, what to read and to judge out; it learns as it goes."""
 
 from __future__ import annotations
 
 import functools
 import re
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import cloup
 
 from textbayes.cli.inputs import Inputs, check_filter_path, input_options, is_model, model_file
 from textbayes.cli.labels import Labelling, label_options
-from textbayes.cli.options import COUNT, SEED, jobs_option, most_used, option, stemmer_option, stop_words_option
+from textbayes.cli.options import (
+    COUNT,
+    SEED,
+    Checked,
+    LinkSpec,
+    NameOption,
+    imported,
+    jobs_option,
+    most_used,
+    option,
+    signature_defaults,
+    stemmer_option,
+    stop_words_option,
+)
 from textbayes.cli.output import Output, output_options
-from textbayes.cli.parameters import Checked, LinkSpec, NameOption, imported, signature_defaults
-from textbayes.cli.terminal import common_options
-from textbayes.core.errors import InputError
-
-if TYPE_CHECKING:
-    pass
+from textbayes.cli.terminal import common_options, echo, note
+from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.stream.judgements import (
+    Judgement,
+    give_judgements,
+    parse_judgement,
+    parse_relevant,
+    read_config,
+    read_ledger,
+)
 
 # The help says the defaults of the settings (tested).
 _SETTING = signature_defaults("textbayes.stream.settings:FilterSettings")
@@ -161,7 +180,7 @@ _LEARNING = [
 
 
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What reads no documents need not be told any."""
+    """What reads no documents need not be given any."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
@@ -317,3 +336,83 @@ def check_judgement_files(paths: tuple[str, ...]) -> None:
     for path in paths:
         if is_model(path):
             raise InputError(f"--judgements {path} is a model file; name a file of judgements in JSON lines")
+
+
+_SAID = {"new": "", "same": " (as before)", "changed": " (another answer than before)"}
+
+
+@cloup.command()
+@click.argument("state")
+@click.argument("document", required=False)
+@click.argument("topic", required=False)
+@click.argument("answer", required=False, metavar="[yes|no]")
+@click.option("--interactive", is_flag=True, help="Show what waits, one by one, and ask; the default on a terminal.")
+@output_options
+@common_options
+def judge(
+    state: str, document: str | None, topic: str | None, answer: str | None, interactive: bool, output: Output
+) -> None:
+    """Tell a filter whether a document is relevant.
+
+    Without DOCUMENT, TOPIC and answer, what waits to be judged is shown on a terminal, the most informative first, and
+    answered by a key: y, n, s(kip), u(ndo), q(uit). Elsewhere judgements are read from standard input as JSON lines and
+    answered one by one. A document that was delivered can be judged for any topic; another one with its "text" in the
+    JSON line.
+
+    \b
+    textbayes judge desk
+    textbayes judge desk a7 grain yes
+    echo '{"id": "a7", "topic": "grain", "relevant": true}' | textbayes judge desk
+
+    A judgement is on disk when this command says so. The filter learns it before its next document, or when it is next
+    started. The same judgement twice counts once; another answer for the same document and topic replaces the first.
+    """
+
+    check_filter_path(state)
+    folder = Path(state)
+    read_config(folder)
+    on_terminal = document is None and sys.stdin is not None and sys.stdin.isatty()
+    if interactive or on_terminal:
+        if document is not None:
+            raise click.UsageError("--interactive shows what waits; leave DOCUMENT, TOPIC and the answer out.")
+        from textbayes.cli import filter_run
+
+        filter_run.judge_pending(folder)
+        return
+    if answer is not None:
+        assert document is not None
+        assert topic is not None
+        given: Iterator[Judgement] = iter([Judgement(document, topic, parse_relevant(answer))])
+    elif document is not None:
+        raise click.UsageError("Give DOCUMENT, TOPIC and yes or no, or none of them to read JSON lines.")
+    else:
+        given = _from_standard_input()
+    ledger, n_given = read_ledger(folder), 0
+    for judgement in given:
+        try:
+            verdict = ledger.verdict(judgement)
+        except InputError:
+            ledger = read_ledger(folder)  # it may have been delivered since
+            verdict = ledger.verdict(judgement)
+        give_judgements(folder, [judgement])
+        ledger.take(judgement)
+        n_given += 1
+        row = {**judgement._replace(text=None).to_json(), "status": verdict}
+        if output.is_table:
+            relevance = "relevant" if judgement.relevant else "not relevant"
+            echo(f"{judgement.id} is {relevance} to {judgement.topic}{_SAID[verdict]}")
+        else:
+            output.write([row], list(row), header=n_given == 1)
+    if not n_given:
+        note("standard input holds no judgements")
+
+
+def _from_standard_input() -> Iterator[Judgement]:
+    if sys.stdin is None:
+        raise click.UsageError("Give DOCUMENT, TOPIC and yes or no, or JSON lines on standard input.")
+    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), start=1):
+        if line.strip():
+            try:
+                yield parse_judgement(line)
+            except InputError as error:
+                raise MalformedFileError("standard input", str(error), number) from error

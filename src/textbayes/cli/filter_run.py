@@ -1,11 +1,11 @@
-"""What ``textbayes filter`` does: start a filter, run it, and show its status, what waits, its export, a replay."""
+"""What ``textbayes filter`` and ``judge`` do: start a filter, run it, show its status and what waits, ask about it."""
 
 from __future__ import annotations
 
 import itertools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -15,10 +15,9 @@ import click
 
 from textbayes.cli.answers import batches
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.judge import bits_in_words
 from textbayes.cli.labels import Labelling, no_label, read_topics
-from textbayes.cli.output import Output, check_output, console, make_table, print_table, table_of
-from textbayes.cli.terminal import echo, note, reporting, warn
+from textbayes.cli.output import Output, check_output, console, make_table
+from textbayes.cli.terminal import echo, note, read_key, reporting, warn
 from textbayes.core.errors import InputError, MalformedFileError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
@@ -29,7 +28,15 @@ from textbayes.knowledge import WordPriors
 from textbayes.store import load_categorizer, save_model
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model, filter_from_model, replay_log
 from textbayes.stream.folder import check_new, forms_for, newest_state, read_surface, write_surface
-from textbayes.stream.judgements import most_informative, open_source, read_columns, read_config, read_pending
+from textbayes.stream.judgements import (
+    Judgement,
+    give_judgements,
+    most_informative,
+    open_source,
+    read_columns,
+    read_config,
+    read_pending,
+)
 from textbayes.stream.run import run
 from textbayes.stream.settings import default_text_options
 from textbayes.stream.status import reach, read_status, topic_words, why_silent
@@ -55,11 +62,11 @@ _LEAST_TEXT = 8  # characters: a shorter beginning says nothing
 def threshold_in_words(filter: AdaptiveFilter) -> str:
     """What is delivered as relevant, and where the probabilities end if that is not 1."""
     threshold, highest = filter.settings.threshold, highest_probability(filter)
-    told = f"Delivered as relevant: probability above {threshold:g} (--threshold; later runs keep it)."
+    sentence = f"Delivered as relevant: probability above {threshold:g} (--threshold; later runs keep it)."
     if highest == 1.0:
-        return told
+        return sentence
     why = f"{1.0 - highest:.0%} of judgements may be wrong (--link {filter.settings.link})"
-    return f"{told} No probability exceeds {highest:.2g}, since {why}."
+    return f"{sentence} No probability exceeds {highest:.2g}, since {why}."
 
 
 def highest_probability(filter: AdaptiveFilter) -> float:
@@ -81,8 +88,8 @@ def show_status(state: str, since: float, output: Output) -> None:
             warn(topic.warning)
     rows = [topic._asdict() for topic in found.topics]
     limits = {"threshold": filter.settings.threshold, "highest_probability": highest_probability(filter)}
-    told = {"state": state, **found._asdict(), "since": since, **limits, "topics": rows}
-    output.write([told] if output.kind == "json" else rows, list(rows[0]))
+    summary = {"state": state, **found._asdict(), "since": since, **limits, "topics": rows}
+    output.write([summary] if output.kind == "json" else rows, list(rows[0]))
 
 
 def _show_table(state: str, found: FilterStatus, since: float) -> None:
@@ -126,6 +133,61 @@ def show_pending(state: str, order: str, output: Output) -> None:
         output.write([{**row, "words": list(row["words"])} for row in rows], PENDING_COLUMNS, header=bool(rows))
     else:
         output.write(rows, PENDING_COLUMNS)
+
+
+_ANSWERS = {"y": True, "n": False}
+_KEYS = "y(es), n(o), s(kip), u(ndo: back to the last), q(uit)"
+
+
+def judge_pending(folder: Path) -> None:
+    """Ask about what was delivered and is not judged, the most informative first; every answer is on disk at once.
+
+    A judgement that was given can be changed but not taken back: a filter cannot unlearn. So undo goes back to the
+    document, to be answered again.
+    """
+    rows, forms = most_informative(read_pending(folder)), read_surface(folder)
+    if not rows:
+        note("nothing waits to be judged")
+        return
+    given: dict[int, bool] = {}
+    at = 0
+    while at < len(rows):
+        _ask(rows[at], at, len(rows), given.get(at), forms)
+        key = read_key(f"Relevant to {rows[at]['topic']}? [y/n/s/u/q] ")
+        if key == "q":
+            break
+        if key == "u":
+            if at == 0:
+                echo("This is the first; there is none to go back to.")
+            at = max(at - 1, 0)
+            continue
+        answer = _ANSWERS.get(key)
+        if answer is None and key != "s":
+            echo(f"Answer by one of {_KEYS}.")
+            continue
+        if answer is not None and given.get(at) != answer:
+            give_judgements(folder, [Judgement(rows[at]["id"], rows[at]["topic"], answer)])
+            given[at] = answer
+        at += 1
+    echo(f"{len(given):,} of {len(rows):,} judged.")
+
+
+def _ask(row: dict[str, Any], at: int, n: int, before: bool | None, forms: Mapping[str, str]) -> None:
+    echo()
+    echo(f"{at + 1}/{n}  {row['id']}", bold=True)
+    if row["snippet"]:
+        echo(f"  {row['snippet']}")
+    words = ", ".join(shown(word, forms) for word in row["words"]) or "none"
+    gain = bits_in_words(row["information_gain"])
+    echo(f"Probability {row['probability']:.3f}, information gain {gain} bits ({row['reason']}).")
+    echo(f"Strongest words: {words}.")
+    if before is not None:
+        echo(f"You said {'yes' if before else 'no'}; another answer replaces it, s leaves it.")
+
+
+def bits_in_words(gain: float) -> str:
+    """An information gain for a table. It is computed approximately: a slightly negative one is shown as 0."""
+    return f"{max(0.0, gain):.3f}"
 
 
 def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
@@ -172,11 +234,10 @@ def show_export(state: str, path: str, output: Output) -> None:
     model = exported(state)
     save_model(model, target)
     n_topics, n_words = len(model.classes_), int(model.word_columns().sum())
-    if output.is_table:
-        echo(f"{target} holds {plural(n_topics, 'topic')} of {state} with {plural(n_words, 'word')}.")
-    else:
-        told = {"state": state, "model": str(target), "topics": n_topics, "words": n_words}
-        output.write([told], list(told))
+    output.write_summary(
+        {"state": state, "model": str(target), "topics": n_topics, "words": n_words},
+        f"{target} holds {plural(n_topics, 'topic')} of {state} with {plural(n_words, 'word')}.",
+    )
 
 
 def show_replay(state: str, output: Output) -> None:
@@ -187,11 +248,9 @@ def show_replay(state: str, output: Output) -> None:
     if found.difference is not None:
         raise ModelFileError(f"{state} does not replay: {found.difference}")
     summary = {name: value for name, value in found._asdict().items() if name != "difference"}
-    if output.is_table:
-        told = ", ".join(f"{value:,} {name}" for name, value in summary.items())
-        echo(f"Every decision is the same when computed anew: {told}.")
-    else:
-        output.write([{"state": state, **summary, "identical": True}], ["state", *summary, "identical"])
+    counts = ", ".join(f"{value:,} {name}" for name, value in summary.items())
+    sentence = f"Every decision is the same when computed anew: {counts}."
+    output.write_summary({"state": state, **summary, "identical": True}, sentence)
 
 
 def start(
@@ -221,7 +280,7 @@ def start(
     columns = None if found is None else found.to_state()
     FilterFolder.create(state, made, columns)
     write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
-    _tell_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
+    _write_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
 
 
 def _read_statements(path: str | None, inputs: Inputs) -> list[Document]:
@@ -240,7 +299,7 @@ def start_from_model(state: str, path: str, changes: dict[str, Any], output: Out
     made = filter_from_model(known, rest["topics"] or None, **changes)
     FilterFolder.create(state, made, known.columns_)
     write_surface(state, known.surface_)
-    _tell_start(state, made, {"model": path, "columns": known.columns_}, started, output)
+    _write_start(state, made, {"model": path, "columns": known.columns_}, started, output)
 
 
 def _check_start(option: str, rest: dict[str, Any]) -> None:
@@ -248,7 +307,7 @@ def _check_start(option: str, rest: dict[str, Any]) -> None:
         raise click.UsageError(f"--judgements, --judge-by-labels and --continue do not go with {option}.")
 
 
-def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], started: float, output: Output) -> None:
+def _write_start(state: str, made: AdaptiveFilter, source: dict[str, Any], started: float, output: Output) -> None:
     """Say what a filter begins with, and of which topics nothing can be expected yet."""
     summary: dict[str, Any] = {
         "state": state,
@@ -260,14 +319,14 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
     }
     if summary["columns"] is not None and summary["columns"]["id"] is None:
         warn(_NO_ID)
-    for told in summary["topics"].values():
-        if told["warning"] is not None:
-            warn(told["warning"])
+    for row in summary["topics"].values():
+        if row["warning"] is not None:
+            warn(row["warning"])
     if output.is_table:
         _show_start(summary)
         echo(threshold_in_words(made))
     else:
-        rows = [{"topic": name, **told} for name, told in summary["topics"].items()]
+        rows = [{"topic": name, **row} for name, row in summary["topics"].items()]
         columns = ["topic", "relevant", "words", "can_deliver", "warning"]
         output.write([summary] if output.kind == "json" else rows, columns)
 
@@ -277,8 +336,8 @@ def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
 
     topic, found = made.topics[k], reach(made, k)
     warning = None if found.can_deliver else why_silent(made, k, found)
-    told = {"relevant": topic.n_relevant, "words": len(topic.words), "can_deliver": found.can_deliver}
-    return {**told, "warning": warning}
+    row = {"relevant": topic.n_relevant, "words": len(topic.words), "can_deliver": found.can_deliver}
+    return {**row, "warning": warning}
 
 
 def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **rest: Any) -> None:
@@ -342,14 +401,14 @@ def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
     """A function that writes deliveries as they come: each is of the document that the folder saw last."""
     if output.is_table:
         line = lines_of(("id", "topic", "p", "reason", "text"), (6, 6, 5, 9))
-        return lambda told: line(
-            [told.id, told.topic, f"{told.probability:.3f}", told.reason, folder.last_text[:_SHOWN]]
+        return lambda delivery: line(
+            [delivery.id, delivery.topic, f"{delivery.probability:.3f}", delivery.reason, folder.last_text[:_SHOWN]]
         )
     header = True
 
-    def write(told: Delivery) -> None:
+    def write(delivery: Delivery) -> None:
         nonlocal header
-        row = {**told._asdict(), "snippet": folder.last_snippet}
+        row = {**delivery._asdict(), "snippet": folder.last_snippet}
         output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
         header = False
 
@@ -364,16 +423,16 @@ def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) ->
         note(f"{skipped} seen before, under the same id with the same text: {counted}")
     if n_seen:
         n_judged = len(folder.filter.judgements)
-        told = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"
-        note(f"{told}; {plural(n_judged, 'judgement')} in all")
+        counts = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"
+        note(f"{counts}; {plural(n_judged, 'judgement')} in all")
     elif not folder.n_repeated:
         note(nothing)
 
 
 def _show_start(summary: dict[str, Any]) -> None:
     table = make_table("topic", "relevant", "words", right=("relevant", "words"))
-    for name, told in summary["topics"].items():
-        table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
+    for name, row in summary["topics"].items():
+        table.add_row(name, f"{row['relevant']:,}", f"{row['words']:,}")
     console().print(table)
     if summary["columns"] is not None:
         echo(f"Columns: {Columns.from_state(summary['columns']).in_words()}.")
@@ -394,10 +453,8 @@ def show_topic_words(state: str, topics: tuple[str, ...], level: float | None, t
         for topic in topics or filter.index
         for rank, found in enumerate(topic_words(filter, topic, top, level), start=1)
     ]
-    if not output.is_table:
-        output.write(rows, ["label", "rank", "word", "form", "weight", "low", "high", "level"])
-        return
-    if any(row["low"] is not None for row in rows):
+    if output.is_table and any(row["low"] is not None for row in rows):
         console().print(f"low and high: {100 * level:g}% credible intervals of the weights")
     numbers = {name: f"{name}:+.2f" for name in ("weight", "low", "high")}
-    print_table(table_of(rows, {"topic": "label", "word": "form", **numbers}))
+    columns = ["label", "rank", "word", "form", "weight", "low", "high", "level"]
+    output.write_table(rows, columns, {"topic": "label", "word": "form", **numbers})

@@ -19,8 +19,7 @@ import cloup
 
 from textbayes import data, store
 from textbayes.cli.errors import as_options, offers, typed_again
-from textbayes.cli.options import COUNT, download_option, option
-from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
+from textbayes.cli.options import COUNT, KeyValue, NameOption, RegistryName, download_option, option
 from textbayes.cli.terminal import counting, downloading, note, reporting
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import Document
@@ -337,7 +336,7 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
 
 
 def _with_others(options: dict[str, Any], others: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    """Options by name with those of ``--reader-option``; one that is told twice must be told the same."""
+    """Options by name with those of ``--reader-option``; one that is given twice must have the same value."""
     for name, value in others:
         if name in ("format", "source", "duplicates"):
             raise click.UsageError(f"{name!r} is no option of the reader; files and --format, --duplicates say it.")

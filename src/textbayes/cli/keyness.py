@@ -13,6 +13,8 @@ from textbayes.cli.labels import Labelling, label_options, read_labelled
 from textbayes.cli.options import (
     COUNT,
     SHARE,
+    NameOption,
+    RegistryName,
     TextChoices,
     check_labels,
     fdr_method_option,
@@ -25,7 +27,6 @@ from textbayes.cli.options import (
     top_option,
 )
 from textbayes.cli.output import Output, output_options, print_table, table_of
-from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.terminal import common_options, waiting
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
@@ -135,16 +136,16 @@ def _rows(
 ) -> list[dict[str, Any]]:
     sign = -1.0 if rules["negative"] else 1.0
     strength = sign * table.log_ratio.value[label]
-    kept = np.flatnonzero(strength > 0.0)
+    selected = np.flatnonzero(strength > 0.0)
     if rules["fdr"] is not None:
-        kept = kept[table.q_values[label, kept] <= rules["fdr"]]
+        selected = selected[table.q_values[label, selected] <= rules["fdr"]]
     chosen = _SORT[rules["sort"]]
     key = {"p_values": -table.p_values[label], "log_ratio": strength}.get(chosen)
     if key is None:
         key = getattr(table, chosen)[label]
-    kept = kept[np.lexsort((-strength[kept], -key[kept]))][: rules["top"]]
+    selected = selected[np.lexsort((-strength[selected], -key[selected]))][: rules["top"]]
     rows = []
-    for rank, j in enumerate(kept, start=1):
+    for rank, j in enumerate(selected, start=1):
         row: dict[str, Any] = {"label": names[label], "rank": rank, "word": words[j][0], "form": words[j][1]}
         row |= {"count": int(table.occurrences[label, j]), "other_count": int(table.other_occurrences[label, j])}
         row |= {name: float(getattr(table, name)[label, j]) for name in ("rate", "other_rate")}

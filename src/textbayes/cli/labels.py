@@ -76,15 +76,15 @@ def label_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., A
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def command(*args: Any, **given: Any) -> Any:
-            told = {name: given.pop(name) for name in chosen}
-            if told.get("multi_label") is False and told.get("unlabelled") == "keep":
+            values = {name: given.pop(name) for name in chosen}
+            if values.get("multi_label") is False and values.get("unlabelled") == "keep":
                 raise click.UsageError(
                     "--single-label and --unlabelled keep contradict each other: a text without a label has none of "
                     "them, so that labels are many (--multi-label). Leave one out, or take --unlabelled skip."
                 )
-            if "missing" in told:
-                told["missing"] = frozenset(text.strip().casefold() for text in told["missing"])
-            return function(*args, labelling=Labelling(**told), **given)
+            if "missing" in values:
+                values["missing"] = frozenset(text.strip().casefold() for text in values["missing"])
+            return function(*args, labelling=Labelling(**values), **given)
 
         return cloup.option_group("Labels", *(_OPTIONS[name] for name in chosen))(command)
 
@@ -164,7 +164,7 @@ _FEW = 0.1  # share of texts without a label below which they are left out unask
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledTexts:
     """Documents, and their labels as estimators take them: a string each, or a tuple each.
 
     ``left_out`` says in words how many were left out, and why.
@@ -185,7 +185,7 @@ class Labelled:
 
 def read_labelled(
     inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None, total: int | None = None
-) -> Labelled:
+) -> LabelledTexts:
     """Read all documents that have what the task needs; what was found and what was left out is said on stderr.
 
     Parameters
@@ -209,21 +209,21 @@ def read_labelled(
         documents = _without(bare, documents, inputs, labelling)
         left_out.append(f"{_counted(len(bare))} without a label")
     if labelling.min_texts > 1:
-        kept = _without_rare(documents, labelling.min_texts, multi_label)
-        if len(kept) < len(documents):
+        remaining = _without_rare(documents, labelling.min_texts, multi_label)
+        if len(remaining) < len(documents):
             rare = f"of labels with fewer than {_counted(labelling.min_texts)}"
-            left_out.append(f"{_counted(len(documents) - len(kept))} {rare}")
-        documents = kept
-    _tell(documents, inputs, total)
+            left_out.append(f"{_counted(len(documents) - len(remaining))} {rare}")
+        documents = remaining
+    _describe(documents, inputs, total)
     if multi_label:
-        return Labelled(documents, [document.labels for document in documents], tuple(left_out))
-    return Labelled(documents, [document.labels[0] for document in documents], tuple(left_out))
+        return LabelledTexts(documents, [document.labels for document in documents], tuple(left_out))
+    return LabelledTexts(documents, [document.labels[0] for document in documents], tuple(left_out))
 
 
 def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:
     """Read all documents, whatever labels they have: a text without any is relevant to none."""
     documents = _read(inputs, labelling)
-    _tell(documents, inputs)
+    _describe(documents, inputs)
     return documents
 
 
@@ -323,20 +323,20 @@ def _without_rare(documents: list[Document], least: int, multi_label: bool) -> l
     """Documents without the labels that too few have; where each has one label, without such documents."""
     counts = _counts(documents)
     rare = {label for label, n in counts.items() if n < least}
-    kept = [
+    remaining = [
         document._replace(labels=tuple(label for label in document.labels if label not in rare))
         for document in documents
         if multi_label or not rare & set(document.labels)
     ]
-    if not any(document.labels for document in kept):
+    if not any(document.labels for document in remaining):
         raise InputError(f"no label has min_texts={least} texts; the most frequent has {max(counts.values()):,}")
     if rare:
-        left = f", and {_counted(len(documents) - len(kept))} with them" if len(kept) < len(documents) else ""
+        left = f", and {_counted(len(documents) - len(remaining))} with them" if len(remaining) < len(documents) else ""
         note(f"{_counted(len(rare), 'label')} with fewer than {least:,} texts left out{left}")
-    return kept
+    return remaining
 
 
-def _tell(documents: list[Document], inputs: Inputs, total: int | None = None) -> None:
+def _describe(documents: list[Document], inputs: Inputs, total: int | None = None) -> None:
     counts = _counts(documents)
     if not counts:
         return

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from textbayes.categorizer.plan import fits_to_all
 from textbayes.categorizer.prepare import uses_auto
 from textbayes.cli.inputs import Inputs, groups_of, require_documents
-from textbayes.cli.labels import Labelled, Labelling, read_labelled
+from textbayes.cli.labels import LabelledTexts, Labelling, read_labelled
 from textbayes.cli.output import Output, console
 from textbayes.cli.terminal import note, reporting, warn
 from textbayes.core.atomic import atomic_write
@@ -75,7 +75,9 @@ def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> 
     return True
 
 
-def fit_from_shards(model: TextCategorizer, inputs: Inputs, labelling: Labelling, group_field: str | None) -> Labelled:
+def fit_from_shards(
+    model: TextCategorizer, inputs: Inputs, labelling: Labelling, group_field: str | None
+) -> LabelledTexts:
     """Read documents into shards, unless an earlier run has, and train from these; documents come without texts.
 
     Parameters
@@ -109,31 +111,30 @@ def fit_from_shards(model: TextCategorizer, inputs: Inputs, labelling: Labelling
 
         with reporting() as progress:
             shards = TextShards.build(documents, vectorizer, folder, choose, progress)
-            kept = list(shards.documents())
+            stored = list(shards.documents())
             one_label = json.loads((folder / _TASK).read_bytes())["one_label"]
-            labels: Any = [document.labels[0] if one_label else document.labels for document in kept]
-            groups = groups_of(kept, group_field, inputs)
+            labels: Any = [document.labels[0] if one_label else document.labels for document in stored]
+            groups = groups_of(stored, group_field, inputs)
             fit_out_of_core(model, shards, labels, scratch, progress, groups)
         if not first and "-" not in inputs.paths:  # read in an earlier run
             first = [document.text for document in islice(inputs.documents(count=False), _TEXTS_FOR_FORMS)]
         model.surface_ = surface_forms(first, model.vectorizer_)
         if paths and "-" not in paths:
             size = sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
-            note(
-                f"its shards are kept in {folder} ({size / 2**20:,.0f} MiB) for the next training; remove them at will"
-            )
-    return Labelled(kept, labels)
+            stay = f"its shards are stored in {folder} ({size / 2**20:,.0f} MiB) for the next training"
+            note(f"{stay}; remove them at will")
+    return LabelledTexts(stored, labels)
 
 
 def _keeping(documents: Iterator[Document], texts: list[str]) -> Iterator[Document]:
-    """Documents as they come, with the texts of the first ones kept: these tell how stems are shown."""
+    """Documents as they come, with the texts of the first ones stored: these tell how stems are shown."""
     for document in documents:
         if len(texts) < _TEXTS_FOR_FORMS:
             texts.append(document.text)
         yield document
 
 
-def _remember_task(folder: Path, given: Labelled) -> None:
+def _remember_task(folder: Path, given: LabelledTexts) -> None:
     with atomic_write(folder / _TASK) as stream:
         stream.write(json.dumps({"one_label": bool(given.labels) and isinstance(given.labels[0], str)}).encode())
 
@@ -158,12 +159,12 @@ def print_estimate(
     """
 
     start = time.perf_counter()
-    kept, total, _ = estimating.sample(inputs.documents())
-    require_documents(kept, inputs)
+    sample, total, _ = estimating.sample(inputs.documents())
+    require_documents(sample, inputs)
     reading = time.perf_counter() - start
-    least = max(round(labelling.min_texts * len(kept) / total), 1)  # as rare in the sample as in all texts
-    given = read_labelled(inputs, replace(labelling, min_texts=least), kept, total)
-    total = round(total * len(given.documents) / len(kept))
+    least = max(round(labelling.min_texts * len(sample) / total), 1)  # as rare in the sample as in all texts
+    given = read_labelled(inputs, replace(labelling, min_texts=least), sample, total)
+    total = round(total * len(given.documents) / len(sample))
 
     def train(n_docs: int) -> int:
         own = clone(model)

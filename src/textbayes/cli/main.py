@@ -133,12 +133,12 @@ def _guarded(option: Any, process: Any, name: str, given: dict[str, tuple[str, A
     flag = option.action == "store_const"
 
     def guarded(value: Any, state: Any) -> None:
-        told = option.const if flag else value
-        first, before = given.setdefault(option.dest, (name, told))
-        if before != told:
+        chosen = option.const if flag else value
+        first, before = given.setdefault(option.dest, (name, chosen))
+        if before != chosen:
             if flag:
                 raise click.UsageError(f"{first} and {name} were both given; choose one of them.", ctx)
-            values = f"{_shown(before)} and {_shown(told)}"
+            values = f"{_shown(before)} and {_shown(chosen)}"
             raise click.UsageError(f"{name} was given twice, with {values}; give it once.", ctx)
         process(value, state)
 
@@ -166,7 +166,7 @@ GROUPS = {
     },
     "Understand a model": {
         "show": Lazy("textbayes.cli.show:show", "Show what is in a model file."),
-        "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
+        "explain": Lazy("textbayes.cli.show:explain", "Show the words behind a decision."),
         "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
         "report": Lazy("textbayes.cli.evaluate:report", "Write a page about a model tried on labelled texts."),
     },
@@ -181,7 +181,7 @@ GROUPS = {
     },
     "Streams": {
         "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
-        "judge": Lazy("textbayes.cli.judge:judge", "Tell a filter whether a document is relevant."),
+        "judge": Lazy("textbayes.cli.filter:judge", "Tell a filter whether a document is relevant."),
     },
     "Literature reviews": {
         "screen": Lazy("textbayes.cli.screen:screen", "Read records in the best order, and know when to stop."),
@@ -200,9 +200,9 @@ GROUPS = {
         ),
     },
     "Data and maintenance": {
-        "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
+        "datasets": Lazy("textbayes.cli.maintenance:datasets", "List, check and show the corpora known by name."),
         "compile": Lazy(
-            "textbayes.cli.compile:compile_kernels", "Compile everything now, so that no later command waits."
+            "textbayes.cli.maintenance:compile_kernels", "Compile everything now, so that no later command waits."
         ),
     },
 }

@@ -15,8 +15,8 @@ import cloup
 from textbayes import knowledge, tune
 from textbayes._version import __version__
 from textbayes.categorizer import model_types
-from textbayes.cli.options import COUNT, mirrored
-from textbayes.cli.parameters import (
+from textbayes.cli.options import (
+    COUNT,
     ClassWeight,
     LinkSpec,
     ModelSpec,
@@ -24,6 +24,7 @@ from textbayes.cli.parameters import (
     PriorWeight,
     RegistryName,
     ScaleSpec,
+    mirrored,
     signature_defaults,
 )
 from textbayes.cli.terminal import note
@@ -31,7 +32,7 @@ from textbayes.core.errors import InputError
 from textbayes.store.lock import replacing
 
 if TYPE_CHECKING:
-    from textbayes.cli.labels import Labelled
+    from textbayes.cli.labels import LabelledTexts
     from textbayes.store.checkpoint import RunFolder
 
 SEARCHES: dict[str, dict[str, str]] = {
@@ -77,7 +78,7 @@ class ModelChoices:
         return settings | {"prior": knowledge.WordPriors.read(self.prior), "prior_weight": self.prior_weight}
 
     def members(self) -> Any:
-        """The models named; or the default members, or the one of the family named, changed as told; else None."""
+        """The models named; or the default members, or that of the family named, with the options given; else None."""
         if self.models:
             return self.models[0] if len(self.models) == 1 else list(self.models)
         search: dict[str, Any] | None = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
@@ -95,8 +96,8 @@ class ModelChoices:
         members = [member.set_params(**given) for member in default_models(family, self.inference)]
         if search is None:
             return members
-        kept = ("link", "prior", "inference", "tol")
-        return [tune.BayesLinearClassifierCV(**{name: getattr(m, name) for name in kept}, **search) for m in members]
+        same = ("link", "prior", "inference", "tol")
+        return [tune.BayesLinearClassifierCV(**{name: getattr(m, name) for name in same}, **search) for m in members]
 
 
 def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -135,13 +136,14 @@ _OPTIONS = (
         cls=NameOption,
         type=ModelSpec(),
         multiple=True,
-        help="Kind of model, with parameters of its estimator; several are pooled. Chosen by the texts if not given.",
+        help="Type of model, with parameters of its estimator; several form an ensemble. Chosen by the texts if not "
+        "given.",
     ),
     click.option(
         "--family",
         cls=NameOption,
         type=RegistryName("textbayes.priors:priors"),
-        help="Family of the words' priors, instead of a pool of two; laplace with gibbs.",
+        help="Family of the words' priors, instead of an ensemble of two; laplace with gibbs.",
     ),
     click.option("--prior", metavar="FILE", help="What is known of words: CSV or YAML, see `textbayes prior`."),
     mirrored(
@@ -168,7 +170,8 @@ _OPTIONS = (
     click.option(
         "--calibrate",
         is_flag=True,
-        help="With one classifier (--family): fit its probabilities to held-out texts by one factor; a pool always is.",
+        help="With one classifier (--family): fit its probabilities to held-out texts by one factor; those of an "
+        "ensemble always are.",
     ),
     click.option(
         "--class-weight",
@@ -232,11 +235,11 @@ class SamplingChoices:
 
     def settings(self) -> dict[str, Any]:
         """Settings of the categorizer."""
-        kept = {} if self.keep_draws is None else {"keep_draws": self.keep_draws}
-        return {"posterior_predictive": not self.plug_in, **kept}
+        draws = {} if self.keep_draws is None else {"keep_draws": self.keep_draws}
+        return {"posterior_predictive": not self.plug_in, **draws}
 
-    def run_folder(self, given: Labelled, deciding: Mapping[str, Any]) -> RunFolder | None:
-        """Folder of the sampling run, if one is kept; refused if it was begun with other texts, labels or settings."""
+    def run_folder(self, given: LabelledTexts, deciding: Mapping[str, Any]) -> RunFolder | None:
+        """Folder of the sampling run, if there is one; refused if it was begun with other texts, labels or settings."""
         if self.checkpoint is None:
             return None
         from textbayes.store.checkpoint import RunFolder

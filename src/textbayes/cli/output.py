@@ -24,7 +24,7 @@ import cloup
 
 from textbayes import report
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.terminal import console, note, warn
+from textbayes.cli.terminal import console, echo, note, warn
 from textbayes.core.atomic import atomic_write, output_path
 from textbayes.core.errors import InputError
 from textbayes.core.tables import PLAIN, CsvForm, csv_text, tsv_text
@@ -37,8 +37,7 @@ from textbayes.display.pages import workbook
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from textbayes.data.layout import Columns
-    from textbayes.data.layout import Layout as SourceLayout
+    from textbayes.data.layout import Columns, Layout
 
 __all__ = ["Output", "console", "make_table", "output_options", "print_table", "to_json"]
 
@@ -63,10 +62,25 @@ class Output:
         return self.kind == "table"
 
     def write(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> None:
-        """Write rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
+        """Write rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, named above if ``header``."""
         text = self.text(rows, columns, header)
         sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
+
+    def write_table(self, rows: Sequence[Row], columns: Sequence[str], shown: Mapping[str, str]) -> None:
+        """Write rows as a table with the columns ``shown`` (see :func:`table_of`), or as :meth:`write` does."""
+        if self.is_table:
+            print_table(table_of(rows, shown))
+        else:
+            self.write(rows, columns)
+
+    def write_summary(self, summary: Row, *sentences: str) -> None:
+        """Write one object for programs, or sentences for people."""
+        if not self.is_table:
+            self.write([summary], list(summary))
+            return
+        for sentence in sentences:
+            echo(sentence)
 
     def text(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> str:
         """Text that :meth:`write` writes."""
@@ -196,7 +210,7 @@ _PATHS = ("FILE", "FOLDER", "MODEL")  # in the metavar of an option whose value 
 def check_output(path: str | Path, may_replace: str | Path | None = None) -> Path:
     """Check the path of an output file: it must be possible to make, and no other that the command was given.
 
-    Whatever else the command at hand was told to read or to write is looked at by itself: its arguments, and the
+    Whatever else the command at hand was given to read or to write is looked at by itself: its arguments, and the
     options that name files and folders.
 
     Parameters
@@ -268,7 +282,7 @@ def _called(parameter: click.Parameter) -> str:
 
 
 def _holds(folder: Path, target: Path) -> bool:
-    """Whether a file belongs to what is read from a folder: a state that is kept there, or a folder of texts."""
+    """Whether a file belongs to what is read from a folder: a state that is stored there, or a folder of texts."""
     if not target.exists():
         return False
     inside = target.relative_to(os.path.realpath(folder))
@@ -313,17 +327,17 @@ def kind_by_ending(path: str, others: Iterable[str] = ()) -> Kind:
     return _ENDINGS[ending]
 
 
-class Layout(NamedTuple):
+class ResultColumns(NamedTuple):
     """Columns of a table: those of the input, then ours, renamed where the input has one of the same name."""
 
-    kept: tuple[str, ...]
+    of_input: tuple[str, ...]
     own: dict[str, str]
 
     @classmethod
-    def of(cls, documents: Iterable[Document], own: Sequence[str]) -> Layout:
+    def of(cls, documents: Iterable[Document], own: Sequence[str]) -> ResultColumns:
         """The layout for documents like these; the input's columns are those that they carry."""
-        kept = tuple(dict.fromkeys(name for document in documents for name in document.fields))
-        taken = set(kept)
+        of_input = tuple(dict.fromkeys(name for document in documents for name in document.fields))
+        taken = set(of_input)
         names = {}
         for name in own:
             shown = name
@@ -331,15 +345,15 @@ class Layout(NamedTuple):
                 shown = _PREFIX + shown
             names[name] = shown
             taken.add(shown)
-        return cls(kept, names)
+        return cls(of_input, names)
 
     @property
     def columns(self) -> list[str]:
-        return [*self.kept, *self.own.values()]
+        return [*self.of_input, *self.own.values()]
 
     def row(self, document: Document, answer: Row) -> dict[str, Any]:
         """One row of the table."""
-        strange = document.fields.keys() - set(self.kept)
+        strange = document.fields.keys() - set(self.of_input)
         if strange:
             raise InputError(
                 f"document {document.id!r} has the column {min(strange)!r}, which the first documents lack, and the "
@@ -396,7 +410,7 @@ def open_results(target: Path | None, output: Output, inputs: Inputs | None = No
 class _Table:
     """Text of rows on its way to a file, in the form that the layout of the input says once it was read."""
 
-    def __init__(self, stream: BinaryIO, output: Output, layout: SourceLayout | None) -> None:
+    def __init__(self, stream: BinaryIO, output: Output, layout: Layout | None) -> None:
         self._stream, self._output, self._layout = stream, output, layout
         self._encoder = codecs.getincrementalencoder("utf-8")()
 

@@ -10,7 +10,7 @@ import cloup
 import numpy as np
 
 from textbayes import knowledge, store
-from textbayes.cli.output import Output, check_output, console, make_table, output_options
+from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.atomic import atomic_write
 from textbayes.core.wording import plural
@@ -81,10 +81,10 @@ def prior(
 
 def _descriptions(given: tuple[str, ...]) -> dict[str, str]:
     """Descriptions by label; several of one label are joined."""
-    told: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for label, text in map(_described, given):
-        told.setdefault(label, []).append(text)
-    return {label: " ".join(texts) for label, texts in told.items()}
+        found.setdefault(label, []).append(text)
+    return {label: " ".join(texts) for label, texts in found.items()}
 
 
 def _described(given: str) -> tuple[str, str]:
@@ -101,8 +101,8 @@ def table_of_model(path: str, scale: float | None) -> WordPriors:
     model = store.load_categorizer(path)
     words, weights = list(model.vectorizer_.get_feature_names_out()), model.model_.word_weights().weights
     if isinstance(model.vectorizer_, TextViews):
-        # Another model may read other views: it is told of words, each with what all views say of it. Pairs of words
-        # would be the same to it as single ones where it leaves out stop words.
+        # Another model may read other views: it is given words, each with the weight of all views together. Pairs of
+        # words would be the same to it as single ones where it leaves out stop words.
         merged = model.merged_words()
         single = [j for j, form in enumerate(merged.forms) if " " not in form]
         words, weights = [merged.forms[j] for j in single], np.array([merged.weight(row)[single] for row in weights])
@@ -112,13 +112,8 @@ def table_of_model(path: str, scale: float | None) -> WordPriors:
 
 
 def _show(table: WordPriors, output: Output) -> None:
-    if not output.is_table:
-        output.write([row._asdict() for row in table], table[0]._fields)
-        return
-    shown = make_table(*table[0]._fields)
-    for row in table:
-        shown.add_row(*("" if value is None else str(value) for value in row))
-    console().print(shown)
+    columns = table[0]._fields
+    output.write_table([row._asdict() for row in table], columns, {name: name for name in columns})
 
 
 def _write(table: WordPriors, path: Path) -> None:

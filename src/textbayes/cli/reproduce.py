@@ -11,10 +11,9 @@ import click
 import cloup
 
 from textbayes.cli.cluster import cluster_option, on_cluster
-from textbayes.cli.datasets import how_to_get
-from textbayes.cli.options import option
+from textbayes.cli.maintenance import how_to_get
+from textbayes.cli.options import RegistryName, option
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.parameters import RegistryName
 from textbayes.cli.terminal import common_options, note, reporting, warn
 from textbayes.core.errors import CorpusNotFoundError, InputError, NotSupportedError
 
@@ -107,7 +106,7 @@ def reproduce(
 
 
 def _run_all(found: list[Experiment], quick: bool, folder: Path, output: Output) -> None:
-    """Run all papers of which a corpus is there; progress is told paper by paper."""
+    """Run all papers of which a corpus is there; progress is reported paper by paper."""
     note(f"{len(found)} papers, about {sum(paper.minutes[quick] for paper in found)} minutes on two cores")
     for place, paper in enumerate(found, 1):
         note(f"{place} of {len(found)}: {paper.name}, about {paper.minutes[quick]} minutes")

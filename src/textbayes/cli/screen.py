@@ -16,7 +16,7 @@ from textbayes import data, knowledge, store
 from textbayes import screen as engine
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.options import SEED, most_used, option, top_option
-from textbayes.cli.output import Output, check_output, console, kind_by_ending, make_table, open_results, output_options
+from textbayes.cli.output import Output, check_output, kind_by_ending, open_results, output_options
 from textbayes.cli.terminal import common_options, echo, note, read_key
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
@@ -42,14 +42,14 @@ def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str
     screening = folder.screening
     known = screening.topic(topic)
     texts = _texts(folder, {row for row, _ in rows})
-    told = []
+    shown = []
     for (row, reason), found in zip(rows, estimate(known, [row for row, _ in rows]), strict=True):
         figures = {name: round(value, 4) for name, value in found._asdict().items()}
         words = {word: round(part, 3) for word, part in known.words_behind(row).items()}
-        told.append(
+        shown.append(
             {"id": screening.collection.ids[row], **figures, "reason": reason, "words": words, "text": texts[row]}
         )
-    return told
+    return shown
 
 
 def show_records(rows: Sequence[dict[str, Any]]) -> None:
@@ -73,11 +73,11 @@ def status_and_notes(folder: ScreenFolder, rules: Sequence[str], topic: str | No
         for entry in folder.log()
         if entry["kind"] == "judgement" and entry["topic"] == name and "time" in entry
     ]
-    told = status_of(Standing.of(folder.screening, name), times, rules)
-    for advice in told["advice"]:
+    found = status_of(Standing.of(folder.screening, name), times, rules)
+    for advice in found["advice"]:
         if advice["stop"]:
             folder.note_advice(advice["rule"], True, advice["reason"], name)
-    return told
+    return found
 
 
 def _texts(folder: ScreenFolder, rows: set[int]) -> dict[int, str]:
@@ -197,7 +197,7 @@ def start(
     table = prior_table(prior)
     records, merged = merge_duplicates(with_own_ids(_read(inputs)))
     engine.ScreenFolder.create(folder, records, settings, table)
-    _tell_merged(output, f"{folder} was started with", folder, len(records), merged)
+    _write_merged(output, f"{folder} was started with", folder, len(records), merged)
     if output.is_table:
         echo(f"Read the first record: textbayes screen next {shlex.quote(folder)}")
 
@@ -211,13 +211,13 @@ def start(
 def add(folder: str, inputs: Inputs, output: Output) -> None:
     """Add records to a screening that has begun.
 
-    Those that are there already are merged, and told; every answer stays, and is learnt again with all records.
+    Those that are there already are merged and listed; every answer stays, and is learnt again with all records.
     """
 
     opened, read = engine.ScreenFolder.open(folder), _read(inputs)
     merged = opened.add(read)
     opened.close()
-    _tell_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
+    _write_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
 
 
 @screen.command("next")
@@ -296,13 +296,8 @@ def words(folder: str, top: int, topic: str | None, output: Output, **said: tupl
         for word, weight in known.strongest_words(top).items()
     ]
     opened.close()
-    if not output.is_table:
-        output.write(rows, ["word", "weight", "said"])
-        return
-    table = make_table("word", "weight", "said", right=("weight",))
-    for row in rows:
-        table.add_row(row["word"], f"{row['weight']:+.3f}", row["said"])
-    console().print(table)
+    shown = {"word": "word", "weight": "weight:+.3f", "said": "said"}
+    output.write_table(rows, list(shown), shown)
 
 
 @screen.command("status")
@@ -326,16 +321,16 @@ def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Outpu
     from textbayes.screen.stopping import NOTHING_READ
 
     opened = engine.ScreenFolder.open(folder)
-    told = status_and_notes(opened, rules or DEFAULT_RULES, topic)
+    found = status_and_notes(opened, rules or DEFAULT_RULES, topic)
     opened.close()
     if not output.is_table:
-        output.write([told], list(told))
+        output.write([found], list(found))
         return
     for name in ("records", "read", "relevant", "unsure", "handed_out"):
-        echo(f"{name.replace('_', ' '):12s} {told[name]:,}")
-    left = f"about {told['left']:,.0f} relevant, at most {told['left_at_most']:,} (90 % upper bound)"
-    echo(f"left         {left if told['read'] else NOTHING_READ}")
-    for advice in told["advice"]:
+        echo(f"{name.replace('_', ' '):12s} {found[name]:,}")
+    left = f"about {found['left']:,.0f} relevant, at most {found['left_at_most']:,} (90 % upper bound)"
+    echo(f"left         {left if found['read'] else NOTHING_READ}")
+    for advice in found["advice"]:
         echo(f"{advice['rule']}: {'STOP' if advice['stop'] else 'go on'}: {advice['reason']}")
         if not advice["stop"]:
             echo(f"  if nothing more is found: {advice['reads_left']:,} more records{_duration(advice['hours_left'])}")
@@ -432,15 +427,12 @@ def _read(inputs: Inputs) -> list[Document]:
     return read
 
 
-def _tell_merged(output: Output, what: str, folder: str, n_records: int, merged: list[Merged]) -> None:
-    if output.is_table:
-        for found in merged:
-            echo(f"{found.id} is the same as {found.into}: {found.reason}")
-        noun = "record" if n_records == 1 else "records"
-        echo(f"{what} {n_records:,} {noun}; duplicates merged: {len(merged):,}.")
-    else:
-        told = {"folder": folder, "records": n_records, "merged": [found._asdict() for found in merged]}
-        output.write([told], list(told))
+def _write_merged(output: Output, what: str, folder: str, n_records: int, merged: list[Merged]) -> None:
+    output.write_summary(
+        {"folder": folder, "records": n_records, "merged": [found._asdict() for found in merged]},
+        *(f"{found.id} is the same as {found.into}: {found.reason}" for found in merged),
+        f"{what} {plural(n_records, 'record')}; duplicates merged: {len(merged):,}.",
+    )
 
 
 def _duration(hours: float | None) -> str:

@@ -1,9 +1,9 @@
-"""``textbayes show``: what is in a model file."""
+"""``textbayes show`` and ``textbayes explain``: what is in a model file, and the words behind a decision."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,23 +11,17 @@ import click
 import cloup
 
 from textbayes import store
-from textbayes.cli.figures import headline_table, measured_in_words
-from textbayes.cli.inputs import is_filter
-from textbayes.cli.output import Output, console, grid, make_table, output_options
-from textbayes.cli.terminal import common_options
-from textbayes.data.layout import Columns
+from textbayes.cli.inputs import Inputs, input_options, is_filter, model_argument
+from textbayes.cli.options import label_option, most_used, top_option
+from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.terminal import common_options, note
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+from textbayes.display.lines import shortened
 from textbayes.stream.judgements import read_config
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from textbayes.categorizer import TextCategorizer
-
-_COLUMNS = ("label", "texts", "threshold", "held_out_precision", "held_out_recall", "held_out_f1")
-_UNKNOWN = "not recorded"
-_FACTS = ("Labels", "Model", "Partial", "Decision")  # of the settings, those that say nothing of features
-_IN_HEADLINE = ("accuracy", "micro_f1", "macro_f1", "subset_accuracy", "log_loss")
-_NAMES = {"brier": "Brier score", "ece": "Calibration error (ECE)"}
+    from textbayes.categorizer.explain import Explanation
 
 
 @cloup.command()
@@ -48,196 +42,131 @@ def show(model: str, output: Output) -> None:
     textbayes show desk                       (the folder of a filter)
     """
 
+    from textbayes.cli import model_output
+
     path = Path(model)
     if is_filter(model):
-        from textbayes.cli.filter_run import exported
+        from textbayes.cli import filter_run
 
-        categorizer, version, path = exported(model), str(read_config(path).get("textbayes", "?")), path / "log.jsonl"
+        categorizer, version = filter_run.exported(model), str(read_config(path).get("textbayes", "?"))
+        path /= "log.jsonl"
     else:
         categorizer, version = store.load_categorizer(model), store.written_by(model)
-    labels = _labels(categorizer)
+    labels = model_output.label_rows(categorizer)
     if output.kind == "csv":
-        output.write(labels, _COLUMNS)
+        output.write(labels, model_output.LABEL_FIGURES)
         return
-    shown = {"model": model, **_summary(categorizer, path, version)}
+    shown = {"model": model, **model_output.model_summary(categorizer, path, version)}
     if output.is_table:
-        _print(categorizer, shown, labels)
+        model_output.print_model(categorizer, shown, labels)
     else:
-        output.write([shown | {"labels": labels, "settings": _settings(categorizer)}], [])
+        output.write([shown | {"labels": labels, "settings": model_output.settings_for_programs(categorizer)}], [])
 
 
-def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]:
-    """Summary of the model in a few numbers. The file's own time stands for the date of training, which is not kept."""
-    from textbayes.categorizer.summary import partial_members
+@cloup.command()
+@most_used("labels", "top", "wanted", "literal", "text_field", "id_field", "as_json")
+@model_argument
+@cloup.option_group(
+    "Explanation",
+    label_option("Label to explain; may be given several times."),
+    top_option("Words to list.", 10),
+    click.option("--id", "wanted", metavar="ID", help="The one document to explain."),
+    click.option(
+        "--columns",
+        is_flag=True,
+        help="Every column of the model by itself: stems, and each view of a word, as stored.",
+    ),
+    click.option("--literal", is_flag=True, help="TEXT is a text, even if it looks like the name of a file."),
+)
+@input_options(usual_part="test", duplicates="keep", metavar="[TEXT|FILE|-]...")
+@output_options
+@common_options
+def explain(
+    model: str,
+    inputs: Inputs,
+    labels: tuple[str, ...],
+    top: int,
+    wanted: str | None,
+    literal: bool,
+    columns: bool,
+    output: Output,
+) -> None:
+    """Show the words behind a decision.
 
-    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return {
-        "kind": model.label_space_.kind,
-        "n_labels": len(model.classes_),
-        "n_texts": int(model.weighting_.n_docs_),
-        "n_words": int(model.word_columns().sum()),
-        "words_with_weight": int(model.words_with_weight().sum()),
-        "columns": model.columns_,
-        "copies": model.copies_,
-        "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
-        "file_bytes": path.stat().st_size,
-        "textbayes": version,
-        **({"partial": partial} if (partial := partial_members(model.choice_)) else {}),
-        "held_out": model.held_out_,
-    }
+    Log-odds of a label are the base (intercept) plus each word's contribution; they are those of its
+    probability. Where classes exclude each other they are those against all others, the likeliest of which are named
+    below. All forms of a word in the text count as one, as do the views of it that a model may have.
+
+    Without --label the labels decided on are explained, or the likeliest where there is none. Beside the probability
+    stands what decides: the label's threshold, or that the likeliest is taken. A text without a word that the model
+    knows is named as such.
+
+    \b
+    textbayes explain model.tb "the striker scored in the last minute"
+    textbayes explain model.tb new.jsonl --id 17 --label sport
+    """
+
+    categorizer = store.load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
+    found = False
+    for document in _documents(inputs, literal):
+        if wanted is not None and document.id != wanted:
+            continue
+        explanations = categorizer.explain(document.text, labels or None, top, merge=not columns)
+        if output.is_table:
+            _print_explanation(document, explanations)
+        else:
+            _write(document, explanations, output, header=not found)
+        found = True
+    if not found:
+        raise InputError("there is no document" + ("" if wanted is None else f" of id {wanted!r}") + " to explain")
 
 
-def _labels(model: TextCategorizer) -> list[dict[str, Any]]:
-    from textbayes.report.figures import class_thresholds
+def _documents(inputs: Inputs, literal: bool) -> Iterator[Document]:
+    """Those of the files named; words that name no file are a text."""
+    missing = [path for path in inputs.paths if literal or not (path == "-" or os.path.exists(path))]
+    if not missing:
+        return inputs.documents(count=False)
+    text = " ".join(inputs.paths)
+    looks_like_file = not any(map(str.isspace, text)) and (os.sep in text or os.path.splitext(text)[1])
+    if not literal and (looks_like_file or len(missing) < len(inputs.paths)):
+        raise InputError(f"there is no file {missing[0]}; check the path, or pass --literal to explain it as a text")
+    return iter([Document("text", text)])
 
-    thresholds = class_thresholds(model)
-    names = [str(name) for name in model.classes_]
-    counts = [None] * len(names) if model.label_counts_ is None else model.label_counts_.tolist()
-    held_out = model.held_out_.get("labels", {})  # older files have figures over all labels only
-    return [
-        {"label": name, "texts": n, "threshold": thresholds.get(name)}
-        | {f"held_out_{what}": held_out.get(name, {}).get(what) for what in ("precision", "recall", "f1")}
-        for name, n in zip(names, counts, strict=True)
+
+def _write(document: Document, explanations: list[Explanation], output: Output, header: bool) -> None:
+    if output.kind == "json":
+        output.write([{"id": document.id} | _as_row(explanation) for explanation in explanations], [])
+        return
+    rows = [
+        {"id": document.id, "label": explanation.label, **part._asdict()}
+        for explanation in explanations
+        for part in explanation.contributions
     ]
+    output.write(rows, ["id", "label", "word", "log_odds", "occurrences"], header)
 
 
-def _settings(model: TextCategorizer) -> dict[str, Any]:
-    """Settings the model was made with, for programs."""
-    from textbayes.report.wording import members_in_words
-
-    state, _ = model.to_state()
-    members = state["ensemble"]["members"]
-    return {
-        **_reading(state["vectorizer"], state["weighting"]),
-        "model": members[0]["type"] if len(members) == 1 else "pool",
-        "link": members[0]["state"].get("link_") if len(members) == 1 else None,
-        "members": members_in_words(model) or None,
-        "pool": model.pool_.tolist(),
-        "rule": _parameters(state["rule"]),
-        "prior_weight": None if model.prior_weight_ is None else model.prior_weight_.tolist(),
-        **state["settings"],
-    }
+def _as_row(explanation: Explanation) -> dict[str, Any]:
+    row = explanation._asdict()
+    row["words"] = [part._asdict() for part in row.pop("contributions")]
+    row["rivals"] = [rival._asdict() for rival in explanation.rivals]
+    return row | {"other_words": explanation.other_words, "notes": explanation.notes}
 
 
-def _reading(vectorizer: dict[str, Any], weighting: dict[str, Any]) -> dict[str, Any]:
-    """How texts are read, by each view where there are several."""
-    if vectorizer["name"] != "views":
-        return {"vectorizer": _parameters(vectorizer), "weighting": _parameters(weighting)}
-    views = [
-        {"name": name, "part": view["part"], "factor": view["factor"]}
-        | {"weighting": _parameters(view["weighting"]), "vectorizer": _parameters(view["vectorizer"])}
-        for name, view in vectorizer["fields"]["fitted_views"].items()
-    ]
-    return {"vectorizer": {"name": "views", "views": views}, "weighting": None}
-
-
-def _parameters(part: dict[str, Any]) -> dict[str, Any]:
-    """Name and parameters of a part of a model file, without what it learnt, whose names end in an underscore."""
-    return {"name": part["name"], **{name: one for name, one in part["fields"].items() if not name.endswith("_")}}
-
-
-def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str, Any]]) -> None:
+def _print_explanation(document: Document, explanations: list[Explanation]) -> None:
     screen = console()
-    held_out = shown["held_out"]
-    if held_out.get("n_docs"):
-        screen.print(headline_table(held_out))
-        screen.print(measured_in_words(model))
-        screen.print()
-    facts, features = _facts(model, shown)
-    screen.print(grid(facts))
-    _print_members(model)
-    screen.print(_label_table(labels))
-    screen.print("Features", style="bold")
-    screen.print(grid(features))
-    screen.print()
-    more = list(_figures(held_out))
-    if more:
-        screen.print("More held-out figures", style="bold")
-        screen.print(grid(more))
-
-
-def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Facts on file, labels and model; and how texts are made into features."""
-    from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
-    from textbayes.text.copies import copies_in_words
-
-    copies = copies_in_words(model.copies_, shown["n_texts"])
-    settings = settings_in_words(model)
-    facts = {name: value for name, value in settings if name in _FACTS}
-    if model.choice_ is not None:
-        facts["Model"] = _model(model)
-    elif len(model.pool_) == 1 and (members := members_in_words(model)) != [facts.get("Model")]:
-        facts["Settings"] = "; ".join(members) or _UNKNOWN
-    measured = f"{folds_in_words(model)}, seed {model.random_state}"
-    return [
-        ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
-        ("Training texts", f"{shown['n_texts']:,}"),
-        *([("Columns", Columns.from_state(model.columns_).in_words())] if model.columns_ else []),
-        *([("Duplicates", copies)] if copies else []),
-        *facts.items(),
-        ("Cross-validation", measured if shown["held_out"].get("n_docs") else "none, so no held-out figures"),
-    ], [row for row in settings if row[0] not in _FACTS]
-
-
-def _model(model: TextCategorizer) -> str:
-    """An automatic model in a sentence, with how many weights it has."""
-    from textbayes.categorizer.summary import model_sentence
-
-    weights = model.model_.word_weights().weights
-    told = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
-    if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
-        told += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
-    return told
-
-
-def _print_members(model: TextCategorizer) -> None:
-    """Print a table of the members: what each is, what it reads, its weight in the ensemble, its held-out log-loss."""
-    from textbayes.categorizer.summary import member_rows
-    from textbayes.report.wording import members_in_words
-
-    screen = console()
-    if model.choice_ is not None:
-        heads = ("scale", "weight", "log-loss")
-        table = make_table("member", "reads", *heads, right=heads)
-        for row in member_rows(model.choice_):
-            scale = "" if row.scale is None else f"{row.scale:g}"
-            loss = "" if row.log_loss is None else f"{row.log_loss:.3f}"
-            table.add_row(row.model, row.view, scale, f"{row.weight:+.2f}", loss)
-        if (together := model.choice_["log_loss"]) is not None and len(model.choice_["members"]) > 1:
-            table.add_section()
-            table.add_row("all together", "", "", "", f"{together:.3f}")
+    name = "" if document.id == "text" else f" ({document.id})"
+    screen.print(f"“{shortened(document.text, max(screen.width - len(name) - 2, 20))}”{name}")
+    for explanation in explanations:
+        screen.print(f"{explanation.label}? {explanation.answer}", style="bold")
+        table = make_table("word", "times", "log-odds", right=("times", "log-odds"))
+        for part in explanation.contributions:
+            table.add_row(part.word, f"{part.occurrences:,}", f"{part.log_odds:+.3f}")
+        for name, value in explanation.remainder:
+            table.add_row(name, "", f"{value:+.3f}", end_section=name == "base")
+        table.add_row("log-odds", "", f"{explanation.log_odds:+.3f}")
         screen.print(table)
-        screen.print("Scale: of the prior. Weight: in the ensemble. Log-loss: of each member alone, held out.")
-        if left_out := model.choice_["left_out"]:
-            screen.print(f"Tried and left out, since their weight was near zero: {'; '.join(left_out)}.")
-    elif len(model.pool_) > 1:
-        members = members_in_words(model) or [_UNKNOWN] * len(model.pool_)
-        table = make_table("member", "weight", right=("weight",))
-        for name, weight in zip(members, model.pool_, strict=True):
-            table.add_row(name, f"{weight:+.2f}")
-        screen.print(table)
-
-
-def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Figures that the headline does not have."""
-    for name, value in held_out.items():
-        if isinstance(value, float) and name not in _IN_HEADLINE:
-            yield _NAMES.get(name, name.replace("_", " ").capitalize()), f"{value:.4f}"
-
-
-def _label_table(labels: list[dict[str, Any]]) -> Table:
-    with_thresholds = any(row["threshold"] is not None for row in labels)
-    measured = any(row["held_out_f1"] is not None for row in labels)
-    columns = ["texts", *(["threshold"] if with_thresholds else []), *(["held-out F1"] if measured else [])]
-    table = make_table("label", *columns, right=columns)
-    for row in labels:
-        cells = [_UNKNOWN if row["texts"] is None else f"{row['texts']:,}"]
-        cells += [_threshold(row["threshold"])] if with_thresholds else []
-        if measured:
-            cells.append(_UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}")
-        table.add_row(row["label"], *cells)
-    return table
-
-
-def _threshold(value: float) -> str:
-    return "never" if value >= 1.0 else "always" if value < 0.0 else f"{value:.3f}"
+        if explanation.against:
+            screen.print(explanation.against)
+        for line in explanation.notes:
+            note(line)

@@ -114,12 +114,13 @@ def _reviews(inputs: Inputs) -> dict[str, list[Document]]:
 
 
 def _calibration(results: list[Result]) -> list[CalibrationBin]:
-    """What came of the estimates of what is left, over all simulations."""
+    """Predicted and observed frequencies of the estimate over all simulations."""
 
     from textbayes.screen.simulations import calibration, estimate_checks
 
-    told = [estimate_checks(result.simulation, result.task.target) for result in results]
-    return calibration(np.concatenate([said for said, _ in told]), np.concatenate([reached for _, reached in told]))
+    checks = [estimate_checks(result.simulation, result.task.target) for result in results]
+    predicted, observed = (np.concatenate(part) for part in zip(*checks, strict=True))
+    return calibration(predicted, observed)
 
 
 def _show(results: list[Result]) -> None:
@@ -143,14 +144,14 @@ def _show_rules(results: list[Result], bins: list[CalibrationBin], target: float
                 figures = (f"{stop.n_read:,}", f"{stop.recall:.3f}", f"{stop.excess:,}")
                 each.add_row(result.task.review, str(result.task.seed), stop.rule, *figures, stop.reason)
         console().print(each)
-        told = make_table("rule", "stops", "right", "worst recall", "excess", right=("stops", "right", "excess"))
+        table = make_table("rule", "stops", "right", "worst recall", "excess", right=("stops", "right", "excess"))
         runs = [(result.simulation.stops, len(result.simulation.rows)) for result in stopped]
         for found in summarise_stops(runs, target):
             shares = (f"{found.right:.1%}", f"{found.worst_recall:.3f}", f"{found.excess:.1%}")
-            told.add_row(found.rule, str(found.stops), *shares)
-        console().print(told)
+            table.add_row(found.rule, str(found.stops), *shares)
+        console().print(table)
     if bins:
-        told = make_table("predicted", "observed", "cases", right=("predicted", "observed"))
-        for told_of in bins:
-            told.add_row(f"{told_of.said:.2f}", f"{told_of.reached:.2f}", f"{told_of.n:,}")
-        console().print(told)
+        table = make_table("predicted", "observed", "cases", right=("predicted", "observed"))
+        for one in bins:
+            table.add_row(f"{one.said:.2f}", f"{one.reached:.2f}", f"{one.n:,}")
+        console().print(table)

@@ -10,15 +10,24 @@ import click
 import cloup
 
 from textbayes import categorizer, store
-from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
+from textbayes.cli.cluster import cluster_option, on_cluster, partitioned_inputs
 from textbayes.cli.errors import INTERRUPTED
-from textbayes.cli.figures import LABEL_COLUMNS, flat_figures
 from textbayes.cli.inputs import Inputs, groups_of, input_options, with_group_field
 from textbayes.cli.labels import Labelling, label_options, read_labelled
 from textbayes.cli.model_options import ModelChoices, SamplingChoices, model_options, sampling_options
-from textbayes.cli.options import COUNT, SEED, TextChoices, jobs_option, mirrored, most_used, text_options
+from textbayes.cli.options import (
+    COUNT,
+    SEED,
+    NameOption,
+    RegistryName,
+    RuleSpec,
+    TextChoices,
+    jobs_option,
+    mirrored,
+    most_used,
+    text_options,
+)
 from textbayes.cli.output import Output, check_output, check_report_target, output_options
-from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.terminal import common_options, echo, note, reporting
 
 if TYPE_CHECKING:
@@ -161,7 +170,7 @@ def train(
     textbayes train train.jsonl -o model.tb
     textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --model counts:model=poisson
-    textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
+    textbayes train train.csv -o model.tb --model linear --model counts (ensemble)
     textbayes train huge.jsonl --estimate
     textbayes train huge.jsonl -o model.tb --preset linear --out-of-core
     textbayes train 'parts/*.parquet' --cluster tcp://host:8786 -o model.tb
@@ -180,7 +189,7 @@ def train(
     sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
-    from textbayes.cli import large_inputs, train_output
+    from textbayes.cli import figures, large_inputs, model_output
 
     if cluster is not None and out_of_core:
         raise click.UsageError("--out-of-core and --cluster are two ways with large inputs; choose one of them.")
@@ -190,25 +199,25 @@ def train(
         large_inputs.print_estimate(model, inputs, labelling, from_disk, output)
         return
     executor = click.get_current_context().with_resource(on_cluster(cluster))
-    spread = None if executor is None else spread_inputs(inputs, executor, report, keep_fields)
+    partitioned = None if executor is None else partitioned_inputs(inputs, executor, report, keep_fields)
     if keep_partial:
-        _check_has_parts(model, spread is not None)
+        _check_has_parts(model, partitioned is not None)
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
         given = large_inputs.fit_from_shards(model, inputs, labelling, keep_fields)
     else:
-        given = read_labelled(spread or inputs, labelling)
+        given = read_labelled(partitioned or inputs, labelling)
         groups = groups_of(given.documents, keep_fields, inputs)
 
     folder = None
-    if spread is not None:
+    if partitioned is not None:
         with reporting() as progress:
-            spread.train(model, given, progress)
+            partitioned.train(model, given, progress)
     elif choices.samples and not from_disk:
         folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
         try:
-            with train_output.watching(folder) as watch:
+            with model_output.watching(folder) as watch:
                 model.fit(given.texts, given.labels, sampling=watch, groups=groups)
         except KeyboardInterrupt:
             if folder is not None:
@@ -222,24 +231,24 @@ def train(
     if folder is not None:
         folder.remove()  # only now: nothing is lost whatever happens before
         note(f"the run in {folder.path} is finished and was removed")
-    summary = {"model": None if path is None else str(path), **train_output.summary_of(model, len(given.documents))}
+    summary = {"model": None if path is None else str(path), **model_output.summary_of(model, len(given.documents))}
     if not output.is_table:
-        train_output.note_copies(model, len(given.documents))
+        model_output.note_copies(model, len(given.documents))
     if page is not None:
-        train_output.write_training_report(page, model, given, inputs.name, path)
+        model_output.write_training_report(page, model, given, inputs.name, path)
         summary["report"] = str(page)
     partial = summary.get("partial")
     summary["seconds"] = round(time.perf_counter() - started, 2)
     if output.is_table:
-        train_output.print_trained(model, given, inputs, path, page, per_label)
+        model_output.print_trained(model, given, inputs, path, page, per_label)
     elif output.kind == "json":
         output.write([summary], [])
     elif per_label:
         rows = [{"label": name} | row for name, row in model.held_out_["labels"].items()]
-        output.write(rows, ["label", *LABEL_COLUMNS])
+        output.write(rows, ["label", *figures.LABEL_COLUMNS])
     else:
         row = {name: value for name, value in summary.items() if name != "held_out"}
-        row |= {f"held_out_{name}": value for name, value in flat_figures(model.held_out_).items()}
+        row |= {f"held_out_{name}": value for name, value in figures.flat_figures(model.held_out_).items()}
         output.write([row], list(row))
     if partial:
         what = "the figures are those" if path is None else f"{path} is a model"
@@ -247,11 +256,11 @@ def train(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _check_has_parts(model: TextCategorizer, spread: bool) -> None:
+def _check_has_parts(model: TextCategorizer, partitioned: bool) -> None:
     """Refuse --keep-partial where no part of a training is a model."""
     from textbayes.categorizer.prepare import uses_auto
 
-    if spread or not uses_auto(model):
+    if partitioned or not uses_auto(model):
         raise click.UsageError(
             "--keep-partial keeps members of an automatic training, and this is none; leave it out. Sampling "
             "(--inference gibbs) is kept with --checkpoint."

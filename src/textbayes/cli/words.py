@@ -13,7 +13,7 @@ from textbayes import report, store
 from textbayes.cli.answers import class_names
 from textbayes.cli.inputs import Inputs, is_filter
 from textbayes.cli.options import COUNT, check_labels, label_option, level_option, most_used, option, top_option
-from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table, table_of
+from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, echo, note
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
@@ -45,7 +45,7 @@ AUDIT_COLUMNS = (
         "--burstiness",
         "bursts",
         metavar="FILE",
-        help="How evenly the words are spread over these texts, burstiest first.",
+        help="How evenly the words are distributed over these texts, burstiest first.",
     ),
     option(
         "--min-texts",
@@ -106,9 +106,10 @@ def words(
     the weight and the number of training texts with the word. Its forms, and the views of it that a model may have, are
     one word.
 
-    Of several classifiers the weights are those of their pool, which is said above them ("weight_of" in JSON and CSV).
+    Of several classifiers the weights are those of their ensemble, as the line above them says ("weight_of" in JSON and
+    CSV).
     With --prior the words of the prior file are listed instead: prior mean and scale as in the file, however far it is
-    followed, the weight that the first classifier learnt, that in the pool if there are several, its shift in prior
+    followed, the weight that the first classifier learnt, that in the ensemble if there are several, its shift in prior
     scales, and whether the texts contradict the prior (the chance of texts that contradict it as much, were it right).
     Of models that are not linear a logistic regression with the same prior is asked that.
 
@@ -117,8 +118,9 @@ def words(
     the chains (trace) or whether they agree (rank).
 
     With --burstiness, the words of the model that come in bursts in given texts, by how much more their counts vary
-    than evenly spread ones (Poisson) would: the dispersion δ. Words of fewer than --min-texts of the texts are left
-    out, since one text can make any δ. Tests say how far counts are from Poisson, and whether a negative binomial fits.
+    than evenly distributed ones (Poisson) would: the dispersion δ. Words of fewer than --min-texts of the texts are
+    left out, since one text can make any δ. Tests say how far counts are from Poisson, and whether a negative binomial
+    fits.
 
     Of a filter, whose folder stands in place of the model, the words of each topic and the intervals of their weights.
 
@@ -260,19 +262,19 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         # A weight of 0 is how bad advice is turned down: worth a line of its own.
         reason = f" ({why[label]})" if label in why else ""
         echo(f"{label}: the prior is followed at weight {weights[label]:.2g}{reason}")
-    pooled = len(categorizer.pool_) > 1 and categorizer.choice_ is None
+    has_several = len(categorizer.pool_) > 1 and categorizer.choice_ is None
     echo("prior: as it was given, whatever its weight")
     echo(f"posterior: the weight learnt ({_first_of(categorizer)})")
-    if pooled:
-        echo(f"pool: the {categorizer.weights_description}")
-    heads = ("prior", "posterior", *(["pool"] if pooled else []), "shift", "p")
+    if has_several:
+        echo(f"ensemble: the {categorizer.weights_description}")
+    heads = ("prior", "posterior", *(["ensemble"] if has_several else []), "shift", "p")
     table = make_table("label", "word", *heads, "", right=heads)
     shown = _shown(categorizer, [row["word"] for row in rows])
     for row, word in zip(rows, shown, strict=True):
         prior = f"{row['prior_mean']:+.2f} ± {row['prior_scale']:.2f}"
-        in_pool = [f"{row['weight']:+.2f}"] if pooled else []
+        in_ensemble = [f"{row['weight']:+.2f}"] if has_several else []
         table.add_row(
-            row["label"], word, prior, f"{row['posterior']:+.2f}", *in_pool, f"{row['shift']:+.1f}",
+            row["label"], word, prior, f"{row['posterior']:+.2f}", *in_ensemble, f"{row['shift']:+.1f}",
             f"{row['p_value']:.3f}", "conflict" if row["conflict"] else "",
         )  # fmt: skip
     print_table(table)
@@ -282,10 +284,10 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
     """The audit of one label's words, with the weights that the model uses beside those of its first classifier."""
     column = categorizer.label_space_.column_names.index(label)
     vocabulary = categorizer.vectorizer_.vocabulary_
-    told = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_description}
+    described = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_description}
     followed, weights = _followed(categorizer)[0][label], categorizer.model_.word_weights().weights
     return [
-        row._asdict() | {"weight": float(weights[column, vocabulary[row.word]]), "followed": followed} | told
+        row._asdict() | {"weight": float(weights[column, vocabulary[row.word]]), "followed": followed} | described
         for row in [row for row in categorizer.prior_audit_ if row.label == label][:top]
     ]
 
@@ -301,7 +303,7 @@ def _followed(categorizer: TextCategorizer) -> tuple[dict[str, float], dict[str,
     """Prior weight of each label, and the reason for it, where that is known."""
     names = categorizer.label_space_.column_names
     weights = [] if categorizer.prior_weight_ is None else categorizer.prior_weight_.tolist()
-    return dict(zip(names, weights, strict=True)), {told.label: told.why for told in categorizer.prior_advice_}
+    return dict(zip(names, weights, strict=True)), {advice.label: advice.why for advice in categorizer.prior_advice_}
 
 
 def _table(label: str, found: list[LabelWord]) -> Table:
@@ -355,12 +357,9 @@ def show_burstiness(
         with atomic_write(target) as stream:
             stream.write(variance_svg(found, words).encode("utf-8"))
     rows = _rows(found, words)
-    if not output.is_table:
-        output.write(rows, COLUMNS)
-        return
     columns = {"word": "word", "count": "count:,", "texts": "documents:,", "rate": "rate:.3g", "δ": "dispersion:.3g"}
     tests = {"p": "p_value:.2g", "fit Poisson": "fit_poisson:.2g", "fit neg. bin.": "fit_negative_binomial:.2g"}
-    console().print(table_of(rows, columns | tests))
+    output.write_table(rows, COLUMNS, columns | tests)
 
 
 def _rows(found: Burstiness, words: list[str]) -> list[dict[str, Any]]:

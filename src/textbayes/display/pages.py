@@ -116,7 +116,7 @@ def workbook(
     keep_formulas : bool
         Whether text that a spreadsheet would compute stays a formula.
     warn : callable, optional
-        Is told where texts had to be cut.
+        Is called where texts had to be cut.
     """
     try:
         from openpyxl import Workbook
@@ -145,7 +145,7 @@ class Sheet:
         sheet.freeze_panes = "A2"
 
     def write(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], header: bool = True) -> None:
-        """Write further rows, with the names of the columns above them unless told not."""
+        """Write further rows, with the names of the columns above them unless ``header`` is false."""
         if header:
             if len(columns) > _MOST_COLUMNS:
                 raise InputError(

@@ -287,15 +287,15 @@ def porter_rules() -> list[StemRule]:
 
 
 def _step(before: str, endings: Mapping[str, str]) -> Iterator[StemRule]:
-    """A rule for each text that is added to what is kept of suffixes, for all of these at once.
+    """A rule for each text that is added to what stays of suffixes, for all of these at once.
 
     A suffix does not count where a longer one of the step ends the word, whatever comes of that.
     """
     by_added = defaultdict(list)
     for suffix, new in endings.items():
-        kept = next(suffix[:n] for n in range(len(suffix), -1, -1) if new.startswith(suffix[:n]))
+        common = next(suffix[:n] for n in range(len(suffix), -1, -1) if new.startswith(suffix[:n]))
         longer = [other for other in endings if other.endswith(suffix) and other != suffix]
         only = "".join(f"(?<!{other.removesuffix(suffix)})" for other in longer) + _ONLY_AFTER.get(suffix, "")
-        by_added[new.removeprefix(kept)].append(f"{only}{kept}(?={suffix.removeprefix(kept)}$)")
+        by_added[new.removeprefix(common)].append(f"{only}{common}(?={suffix.removeprefix(common)}$)")
     for added, suffixes in by_added.items():
         yield f"^({before}.*(?:{'|'.join(suffixes)})).*", rf"\1{added}"

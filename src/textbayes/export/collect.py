@@ -33,7 +33,7 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     Parameters
     ----------
     model : fitted TextCategorizer
-        Of a linear, multinomial or count type, or a pool of these.
+        Of a linear, multinomial or count type, or an ensemble of these.
     """
     check_is_fitted(model, "model_")
     views, space = read_views(model), model.label_space_
@@ -43,7 +43,7 @@ def scoring_of(model: TextCategorizer) -> Scoring:
         own = part.model
         if linear is None and isinstance(own, LinearModel) and own.link_.name != "logit":
             raise NotSupportedError(
-                f"a pool of a model with link {own.link_.name!r} and others cannot be exported; train the linear "
+                f"an ensemble of a model with link {own.link_.name!r} and others cannot be exported; train the linear "
                 "model by itself, or with --link logit"
             )
         if part.columns is not None or len(set(part.weight)) > 1:

@@ -37,7 +37,7 @@ def export_scoring(model: TextCategorizer, path: str | Path) -> None:
     Parameters
     ----------
     model : fitted TextCategorizer
-        Of kind linear, multinomial or counts, a pool of these, or an automatic training.
+        Of type linear, multinomial or counts, an ensemble of these, or an automatic training.
     path : str or Path
         Ends in ``.json``, ``.sql`` or ``.onnx``, which says what is written.
 

@@ -67,13 +67,13 @@ def to_inference_data(
         global_scale where it was sampled. ``sample_stats``: weight_norm, the length of each draw of weights, and with
         documents total_log_likelihood, both (chain, draw, label). A word that a label may not use has the same weight
         in all draws. Labels that were drawn less often than others set the number of draws: the draws of the others
-        that are kept lie evenly.
+        that are retained are evenly spaced.
     """
     sampled = _sampled(model, names)
     space, label_names = sampled.model.label_space_, sampled.model.label_space_.column_names
     chosen = _places(labels, label_names, "label")
     columns = _places(words, sampled.names, "word", getattr(sampled.model, "vectorizer_", None))
-    # Made before the library is loaded: what is wrong with documents is told without it.
+    # Made before the library is loaded: documents that do not fit are refused without it.
     observed = _observed(sampled, documents, y, space, chosen)
     if observed is None and log_likelihood:
         raise InputError("the likelihood is that of documents; pass them and their labels y as well")
@@ -224,12 +224,12 @@ def in_step(labels: Sequence[LabelDraws]) -> list[LabelDraws]:
     n_chains, n_draws = (min(sizes) for sizes in zip(*varying, strict=True))
     out = []
     for one in labels:
-        kept = ((np.arange(n_draws) + 0.5) * one.intercept.shape[1] / n_draws).astype(np.int64)
+        retained = ((np.arange(n_draws) + 0.5) * one.intercept.shape[1] / n_draws).astype(np.int64)
         out.append(
             one._replace(
-                weights=one.weights[:n_chains, kept],
-                intercept=one.intercept[:n_chains, kept],
-                global_scale=one.global_scale[:n_chains, kept],
+                weights=one.weights[:n_chains, retained],
+                intercept=one.intercept[:n_chains, retained],
+                global_scale=one.global_scale[:n_chains, retained],
             )
         )
     return out

@@ -32,7 +32,6 @@ from textbayes.report.figures import (
     wilson_interval,
 )
 from textbayes.report.records import (
-    Bin,
     Confusion,
     Coverage,
     Curve,
@@ -41,9 +40,10 @@ from textbayes.report.records import (
     LabelRow,
     LabelWords,
     Mistake,
+    ReliabilityBin,
     WrongText,
 )
-from textbayes.report.texts import Judged, confidence, make_examples, strongest_words, wrong_texts
+from textbayes.report.texts import AssessedTexts, confidence, make_examples, strongest_words, wrong_texts
 from textbayes.report.wording import settings_in_words
 
 
@@ -71,7 +71,7 @@ class ReportData:
     mistakes: list[Mistake]
     n_wrong: int
     wrong: list[WrongText]
-    reliability: list[Bin]
+    reliability: list[ReliabilityBin]
     coverage: list[Coverage]
     overall_curve: Curve | None
     curves: list[Curve]
@@ -165,7 +165,7 @@ def collect_report(
         found = model.assess(texts) if assessment is None else assessment
         check_same_length(texts, "texts", found.proba, "assessment")
         proba, decisions = found.proba, found.decisions
-    judged = Judged(names, texts, truth, space.both_columns(proba), _both(decisions, space), space.kind)
+    judged = AssessedTexts(names, texts, truth, space.both_columns(proba), _both(decisions, space), space.kind)
     measures = evaluate(truth, judged.proba, judged.decisions, space.class_names, kind=space.kind)
     curves = _curves(judged, space)
     support = {label: row["support"] for label, row in measures["labels"].items()}
@@ -242,7 +242,7 @@ def _both(decisions: BoolArray, space: LabelSpace) -> BoolArray:
     return np.hstack([~decisions, decisions]) if space.kind == "binary" else decisions
 
 
-def _curves(judged: Judged, space: LabelSpace) -> list[Curve | None]:
+def _curves(judged: AssessedTexts, space: LabelSpace) -> list[Curve | None]:
     """Precision and recall of each class."""
     truth, proba, decisions = judged.truth, judged.proba, judged.decisions
     names = [str(name) for name in space.classes]

@@ -14,26 +14,26 @@ from textbayes.core.statistics import wilson_interval as wilson
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import ALWAYS, NEVER
 from textbayes.evaluate import confusion, reliability_curve
-from textbayes.report.records import Bin, Confusion, Coverage, Curve, Interval, LabelRow, Mistake
+from textbayes.report.records import Confusion, Coverage, Curve, Interval, LabelRow, Mistake, ReliabilityBin
 
 _COVERAGE_STEPS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 _MOST_POINTS = 120  # of a curve; more are not seen
 
 
-def reliability(truth: BoolArray, proba: FloatArray) -> list[Bin]:
+def reliability(truth: BoolArray, proba: FloatArray) -> list[ReliabilityBin]:
     """Reliability curve of all yes-or-no decisions in ten bins: mean probability and observed share."""
     curve = reliability_curve(truth, proba)
     rows = zip(curve.mean_proba.tolist(), curve.share_positive.tolist(), curve.n.tolist(), strict=True)
-    return [Bin(mean, wilson_interval(round(share * n), n), n) for mean, share, n in rows]
+    return [ReliabilityBin(mean, wilson_interval(round(share * n), n), n) for mean, share, n in rows]
 
 
 def coverage(sure: FloatArray, right: BoolArray) -> list[Coverage]:
     """Accuracy and share of the texts that are at least so sure, at several probabilities."""
     steps = []
     for at_least in _COVERAGE_STEPS:
-        kept = sure >= at_least
-        if kept.any():
-            steps.append(Coverage(at_least, float(kept.mean()), float(right[kept].mean())))
+        selected = sure >= at_least
+        if selected.any():
+            steps.append(Coverage(at_least, float(selected.mean()), float(right[selected].mean())))
     return steps
 
 

@@ -17,7 +17,7 @@ from textbayes.core.validation import check_choice
 from textbayes.display.pages import Colours, blank_figure, figure_svg
 from textbayes.posterior.intervals import PRACTICAL_SIZE
 from textbayes.report.arviz import arviz, in_step, weights_of
-from textbayes.report.records import Bin, Confusion, Coverage, Curve
+from textbayes.report.records import Confusion, Coverage, Curve, ReliabilityBin
 from textbayes.text.surface import shown_names
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ THEME = {INK: "--ink", MUTED: "--muted", LINE: "--line", ACCENT: "--accent", SEC
 COLOURS = Colours(ink=INK, ticks=MUTED, axes=LINE)
 
 
-def reliability_plot(bins: list[Bin]) -> str:
+def reliability_plot(bins: list[ReliabilityBin]) -> str:
     """Plot of observed shares against probabilities, with 95% intervals, above the number of decisions in each bin."""
     with blank_figure(4.6, 4.8, COLOURS) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])

@@ -121,7 +121,7 @@ class WrongText:
 
 
 @dataclass(frozen=True)
-class Bin:
+class ReliabilityBin:
     """One bin of the reliability diagram: what was said, what came true (with its interval) and how often."""
 
     mean_proba: float

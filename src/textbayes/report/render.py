@@ -134,15 +134,15 @@ def verdict(example: Example) -> dict[str, Any]:
 
 def beginning(fragments: list[Fragment]) -> list[Fragment]:
     """The first fragments of a text, as many as the top of the page has room for, cut between words."""
-    kept: list[Fragment] = []
+    shown: list[Fragment] = []
     room = _OVERVIEW_CHARACTERS
     for piece in fragments:
         if len(piece.text) > room:
             rest = piece.text[:room].rpartition(" ")[0] if not piece.level else ""
-            return [*kept, replace(piece, text=rest)]
-        kept.append(piece)
+            return [*shown, replace(piece, text=rest)]
+        shown.append(piece)
         room -= len(piece.text)
-    return kept
+    return shown
 
 
 def axis_start(rows: list[LabelRow]) -> float:

@@ -103,7 +103,7 @@ _MOST_WORDS = 8  # of a reason, by name
 _MOST_PROBABILITIES = 5
 
 
-class Judged(NamedTuple):
+class AssessedTexts(NamedTuple):
     """Texts with their names, what is true of them and what the model thinks: a row each, a column for every class."""
 
     ids: Sequence[str]
@@ -124,14 +124,14 @@ class Judged(NamedTuple):
         return found if found or self.kind == "multilabel" else [UNKNOWN]
 
 
-def confidence(judged: Judged) -> FloatArray:
+def confidence(judged: AssessedTexts) -> FloatArray:
     """Confidence of each text's decision: the top probability, or that of the least sure yes or no."""
     if judged.kind == "multiclass":
         return judged.proba.max(axis=1)
     return np.where(judged.decisions, judged.proba, 1.0 - judged.proba).min(axis=1)
 
 
-def choose(judged: Judged) -> list[tuple[str, int]]:
+def choose(judged: AssessedTexts) -> list[tuple[str, int]]:
     """Choose the texts to show, each with its role.
 
     Of the surest tenth of the right ones the shortest, which is quickest to read; the least sure right one; and the
@@ -154,12 +154,12 @@ def choose(judged: Judged) -> list[tuple[str, int]]:
     return chosen
 
 
-def make_examples(model: TextCategorizer, judged: Judged) -> list[Example]:
+def make_examples(model: TextCategorizer, judged: AssessedTexts) -> list[Example]:
     """Explain the texts chosen as examples."""
     return [_example(model, judged, what, i) for what, i in choose(judged)]
 
 
-def _example(model: TextCategorizer, judged: Judged, what: str, i: int) -> Example:
+def _example(model: TextCategorizer, judged: AssessedTexts, what: str, i: int) -> Example:
     text, truth, proba, decisions = judged.texts[i], judged.truth[i], judged.proba[i], judged.decisions[i]
     names = [str(name) for name in model.classes_]
     columns = _columns_to_explain(judged.kind, proba, decisions, truth, what)
@@ -175,7 +175,7 @@ def _example(model: TextCategorizer, judged: Judged, what: str, i: int) -> Examp
         truth=judged.true_labels(i, names),
         decided=[names[j] for j in np.flatnonzero(decisions)],
         probabilities=[(names[j], float(proba[j])) for j in order],
-        reasons=[_reason(told, bool(decisions[j])) for told, j in zip(explanations, columns, strict=True)],
+        reasons=[_reason(one, bool(decisions[j])) for one, j in zip(explanations, columns, strict=True)],
         fragments=highlight(text, model.vectorizer_, values, n_shown),
         n_shown=n_shown,
         n_characters=len(text),
@@ -233,13 +233,13 @@ _WRONG_LABELS = 4  # in question, of one text
 _HEADLINE = 160  # characters
 
 
-def wrong_texts(model: TextCategorizer, judged: Judged, most: int) -> list[WrongText]:
+def wrong_texts(model: TextCategorizer, judged: AssessedTexts, most: int) -> list[WrongText]:
     """Texts decided wrongly, up to ``most`` of them, the surest mistakes first.
 
     Parameters
     ----------
     model : TextCategorizer
-    judged : Judged
+    judged : AssessedTexts
     most : int
     """
     wrong = np.flatnonzero(~judged.right())
@@ -249,14 +249,14 @@ def wrong_texts(model: TextCategorizer, judged: Judged, most: int) -> list[Wrong
     return [_explained(model, judged, int(i), sureness[i]) for i in order]
 
 
-def _explained(model: TextCategorizer, judged: Judged, i: int, sureness: FloatArray) -> WrongText:
+def _explained(model: TextCategorizer, judged: AssessedTexts, i: int, sureness: FloatArray) -> WrongText:
     text, proba = judged.texts[i], judged.proba[i]
     names = [str(name) for name in model.classes_]
     mistaken = np.flatnonzero(judged.decisions[i] != judged.truth[i])
     columns = mistaken[np.argsort(-sureness[mistaken], kind="stable")][:_WRONG_LABELS]  # the surest first
     words = []
-    for told in model.explain(text, [names[j] for j in columns]):
-        speaking = [part for part in told.contributions if part.log_odds > 0.0][:_WRONG_WORDS]
+    for explanation in model.explain(text, [names[j] for j in columns]):
+        speaking = [part for part in explanation.contributions if part.log_odds > 0.0][:_WRONG_WORDS]
         words.append([Word(*part) for part in speaking])
     return WrongText(
         id=judged.ids[i],
@@ -292,24 +292,24 @@ def strongest_words(model: TextCategorizer, texts: Sequence[str], support: Mappi
     words = MergedWords.of(model, np.asarray(having.sum(axis=0), dtype=np.float64).ravel(), model.surface_)
     n_texts = words.texts_with(having)
     ranked = sorted(support, key=lambda label: -support[label])
-    leading, kept = set(ranked[:_LEADING]), set(ranked[:_MOST_LABELS])
+    leading, listed = set(ranked[:_LEADING]), set(ranked[:_MOST_LABELS])
     found = []
     for label in support:
-        if label in kept:
+        if label in listed:
             column, sign = _column(model, label)
             weights, totals = words.weight(sign * all_weights[column]), words.added(sign * all_totals[column])
             ends = _intervals(model, label) if label in leading else {}
             order = np.argsort(-totals, kind="stable")
             most, least = ([j for j in places if totals[j]] for places in (order[:_FOR], order[::-1][:_AGAINST]))
-            told = {
+            described = {
                 j: StrongWord(
                     words.forms[j], float(weights[j]), int(n_texts[j]), float(totals[j]),
                     *ends.get(words.column_name(j), (None, None)),
                 )
                 for j in (*most, *least)
             }  # fmt: skip
-            speaking_for = [told[j] for j in most if totals[j] > 0.0]
-            speaking_against = [told[j] for j in least if totals[j] < 0.0]
+            speaking_for = [described[j] for j in most if totals[j] > 0.0]
+            speaking_against = [described[j] for j in least if totals[j] < 0.0]
             found.append(LabelWords(label, speaking_for, speaking_against, label in leading))
     return found
 

@@ -51,7 +51,7 @@ def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
 
 
 def members_in_words(model: TextCategorizer) -> list[str]:
-    """The members of the pool as they were given or chosen; empty where the model file has not kept them."""
+    """The members of the ensemble as they were given or chosen; empty where the model file does not hold them."""
     if model.choice_ is not None:
         return [_chosen_member(**member) for member in model.choice_["members"]]
     members = members_of(model)
@@ -79,10 +79,10 @@ def cross_validation_in_words(model: TextCategorizer) -> str:
     ----------
     model : fitted TextCategorizer
     """
-    told = (
+    sentence = (
         f"Cross-validated in {folds_in_words(model)}: each text was classified by a model that was not trained on it."
     )
-    return f"{told} {copies_in_words(model.copies_, int(model.weighting_.n_docs_))}".rstrip()
+    return f"{sentence} {copies_in_words(model.copies_, int(model.weighting_.n_docs_))}".rstrip()
 
 
 def _labels(model: TextCategorizer) -> str:
@@ -96,7 +96,7 @@ def _labels(model: TextCategorizer) -> str:
 
 
 def _chosen_member(name: str, scale: float | None, weight: float, **others: float) -> str:
-    """A member of an automatic pool."""
+    """A member of an automatic ensemble."""
     return f"{name}, {'' if scale is None else f'scale {scale:g}, '}weight {weight:.2f}"
 
 
@@ -107,10 +107,10 @@ def _reading(vectorizer: Any, weighting: Any) -> list[tuple[str, str]]:
     rows = []
     for view, words, weights in zip(vectorizer.views, vectorizer.vectorizers_, weighting.weightings_, strict=True):
         if isinstance(words, SentenceVectorizer):
-            told = (
+            sentence = (
                 f"{words.width_} numbers, the sentence vector of {words.name_} (fingerprint {words.fingerprint_[:12]})"
             )
-            rows.append((f"View {view.name!r}", told))
+            rows.append((f"View {view.name!r}", sentence))
             continue
         where = "of the first line of a text: " if view.part == "head" else ""
         share = "" if view.factor == 1.0 else f", times {view.factor:g}"
@@ -160,7 +160,7 @@ def _model(model: TextCategorizer) -> str:
         text = "; ".join(members_in_words(model)) or "; ".join(one.model_type for one in model.model_.members)
     if len(model.pool_) > 1:
         shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
-        text += f"; a pool of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
+        text += f"; an ensemble of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
     if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
         text += f"; probabilities of the labels to the power {model.inverse_temperature_:.2f} are made to add up to one"
     if model.draws_ is not None:

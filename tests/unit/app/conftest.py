@@ -18,7 +18,7 @@ from room_setup import ORIGIN, PASSWORD, empty_postgresql, postgresql_programs, 
 
 from textbayes.app import AppSettings, accounts, create_app
 from textbayes.app.accounts import create_user, local_user
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
 
@@ -94,4 +94,4 @@ def me(room):
 @pytest.fixture
 def project(room, me, records) -> str:
     settings = ScreenSettings(questions={"relevant": "green tea"})
-    return create_project(room, me, Plan("Tea", settings, prior="none"), records)
+    return create_project(room, me, NewProject("Tea", settings, prior="none"), records)

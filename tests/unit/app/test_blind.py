@@ -22,7 +22,7 @@ from textbayes.app.accounts import create_user, set_role
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import DRAWINGS
 from textbayes.app.exports import KINDS
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.app.records import FILTERS
 from textbayes.screen import ScreenSettings
 
@@ -44,7 +44,7 @@ class Twin:
         self.app, self.clients = create_app(settings), {}
         room = self.app.state.registry
         people = {name: create_user(room.store, name, PASSWORD) for name in ("ann", "bob", "cid", "dan")}
-        plan = Plan("Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none")
+        plan = NewProject("Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none")
         self.project = create_project(room, people["ann"], plan, records)
         review = room.review(self.project)
         for name, role in (("bob", "reviewer"), ("cid", "reader"), ("dan", "owner")):

@@ -201,7 +201,7 @@ def test_mutated_files_are_read_or_refused(client):
 @pytest.fixture
 def described(tmp_path, monkeypatch):
     """A room on SQLite with a project, described; nothing is trained."""
-    monkeypatch.setattr("textbayes.app.training.Training._train", lambda *_: None)
+    monkeypatch.setattr("textbayes.app.models.Training._train", lambda *_: None)
     app = create_app(AppSettings(database=f"sqlite:///{tmp_path / 'r.sqlite3'}", origin=ORIGIN), "secret")
     store = app.state.registry.store
     token = create_token(store, local_user(store), "test")

@@ -15,9 +15,10 @@ from sqlalchemy import func, select
 
 from textbayes.app import accounts
 from textbayes.app import throttle as throttling
+from textbayes.app.access import LaunchTokens
 from textbayes.app.accounts import create_user, log_in, new_device, reset_password
-from textbayes.app.database import Audit, Session, Store, Token, User
-from textbayes.app.launch import LaunchTokens, open_browser
+from textbayes.app.database import AccessToken, Audit, Session, Store, User
+from textbayes.app.run import open_browser
 from textbayes.app.throttle import Throttle, TooManyTriesError, Try
 from textbayes.core.errors import InputError
 
@@ -252,7 +253,7 @@ def test_an_administrator_who_is_alone_gets_a_new_password(team):
     with store.read() as session:
         log = session.scalars(select(Audit).where(Audit.action == "change password")).all()
         assert [(one.user, one.what) for one in log] == [("command line", "ann")]
-        assert session.scalar(select(func.count()).select_from(Token)) == 0
+        assert session.scalar(select(func.count()).select_from(AccessToken)) == 0
         assert session.scalar(select(func.count()).select_from(Session)) == 1
     with pytest.raises(InputError, match="there is no account called 'zoe' with a password; there are: ann"):
         reset_password(store, "zoe", "a new long password", "command line")

@@ -12,7 +12,7 @@ from room_setup import ORIGIN
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.database import Model
-from textbayes.app.training import Training
+from textbayes.app.models import Training
 from textbayes.store import load_categorizer
 
 WORDS = {"grain": ("wheat", "corn", "harvest", "barley"), "money": ("bank", "rates", "loans", "credit")}

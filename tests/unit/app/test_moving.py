@@ -13,7 +13,7 @@ from room_setup import ORIGIN, PASSWORD
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_user
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.screen import ScreenSettings
 
 AT = "/api/v1/projects"
@@ -57,7 +57,7 @@ def offered(client, project):
 def moved(tmp_path, database, records):
     """A project that Ann and Bob began elsewhere, read again by Bob; Ann is called Anna here."""
     old = House(f"sqlite:///{tmp_path / 'old.sqlite3'}", "ann", "bob")
-    plan = Plan("Tea", ScreenSettings(questions={"relevant": "green tea"}), double=True, prior="none")
+    plan = NewProject("Tea", ScreenSettings(questions={"relevant": "green tea"}), double=True, prior="none")
     project = create_project(old.app.state.registry, old.people["bob"], plan, records[:12])
     old["bob"].put(f"{AT}/{project}/members", json={"name": "ann", "role": "reviewer"})
     for id in sorted(READ):
@@ -134,7 +134,7 @@ def test_the_page_asks_who_they_are_and_offers_the_same_name(tmp_path, records):
     """After a file was read, an owner sees the people it named."""
     old = House(f"sqlite:///{tmp_path / 'old.sqlite3'}", "Ann", "bob")
     project = create_project(
-        old.app.state.registry, old.people["bob"], Plan("Tea", ScreenSettings(), prior="none"), records
+        old.app.state.registry, old.people["bob"], NewProject("Tea", ScreenSettings(), prior="none"), records
     )
     old["bob"].put(f"{AT}/{project}/members", json={"name": "Ann", "role": "reviewer"})
     answer(old["Ann"], project, "r1", "relevant")

@@ -13,7 +13,7 @@ from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_token, local_user
 from textbayes.app.api import api_router
 from textbayes.app.pages import page_router
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.app.served_model import create_model_app
 from textbayes.categorizer import TextCategorizer
 from textbayes.screen import ScreenSettings
@@ -65,7 +65,7 @@ def room(tmp_path, records):
     settings = AppSettings(database=f"sqlite:///{tmp_path / 'r.sqlite3'}", origin=ORIGIN, cache=tmp_path / "cache")
     app = create_app(settings, "secret")
     me = local_user(app.state.registry.store)
-    plan = Plan("Tea", ScreenSettings(questions={"relevant": "green tea"}), prior="none")
+    plan = NewProject("Tea", ScreenSettings(questions={"relevant": "green tea"}), prior="none")
     project = create_project(app.state.registry, me, plan, records)
     paths = [*(f"/api/v1{path}" for path in paths_of(api_router)), *paths_of(page_router)]
     return app, create_token(app.state.registry.store, me, "test"), paths, project
@@ -122,7 +122,7 @@ def test_a_body_in_pieces_that_is_too_large_is_refused_as_that(
     which, path, kind, start, tmp_path, records, monkeypatch
 ):
     """Whatever reads it: what it makes of a body that is cut off is not said."""
-    monkeypatch.setattr("textbayes.app.guards.Guards._most", lambda *_: 1 << 16)
+    monkeypatch.setattr("textbayes.app.access.Guards._most", lambda *_: 1 << 16)
     app, token, *_ = served(tmp_path) if which == "serve" else room(tmp_path, records)
     client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
     headers = {"authorization": f"Bearer {token}", "content-type": kind}

@@ -15,8 +15,8 @@ from sqlalchemy import select
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_user
-from textbayes.app.database import Base, Session, Token, User, open_database, upgrade
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.database import AccessToken, Base, Session, User, open_database, upgrade
+from textbayes.app.projects import NewProject, create_project
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
@@ -166,7 +166,7 @@ def test_passwords_are_kept_as_argon2_and_secrets_as_hashes(team):
     with team.app.state.registry.store.read() as session:
         ann = session.scalar(select(User).where(User.name == "ann"))
         assert ann.password.startswith("$argon2id$")
-        keys = [*session.scalars(select(Session.key)), *session.scalars(select(Token.key))]
+        keys = [*session.scalars(select(Session.key)), *session.scalars(select(AccessToken.key))]
     assert token not in keys
     assert client.cookies["textbayes_session"] not in keys
     fresh = TestClient(team.app, base_url=ORIGIN)
@@ -192,7 +192,7 @@ def shared(team, records):
     with room.store.read() as session:
         ann = session.scalar(select(User).where(User.name == "ann"))
     settings = ScreenSettings(questions={"relevant": "green tea"})
-    project = create_project(room, ann, Plan("Tea", settings, double=True, prior="none"), records)
+    project = create_project(room, ann, NewProject("Tea", settings, double=True, prior="none"), records)
     for name, role in (("bob", "reviewer"), ("cid", "reader")):
         form = {"name": name, "role": role, "csrf": csrf_of(clients["ann"])}
         assert clients["ann"].post(f"/projects/{project}/members", data=form).status_code == 200
@@ -288,7 +288,7 @@ def test_a_topic_of_any_name_can_be_judged(team):
         ann = session.scalar(select(User).where(User.name == "ann"))
     settings = ScreenSettings(topics=("a&b=c #1/ü", "other"))
     project = create_project(
-        room, ann, Plan("Odd", settings, prior="none"), [Document("r/1 ?", "Tea"), Document("2", "Ore")]
+        room, ann, NewProject("Odd", settings, prior="none"), [Document("r/1 ?", "Tea"), Document("2", "Ore")]
     )
     page = client.get(f"/projects/{project}/judge", params={"topic": "a&b=c #1/ü"}).text
     id = html.unescape(re.search(r'data-id="([^"]+)"', page)[1])

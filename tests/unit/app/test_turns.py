@@ -16,7 +16,7 @@ from textbayes.app import judging
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.database import Event, Store
 from textbayes.app.live import ReviewCache, ReviewRegistry
-from textbayes.app.projects import Plan, create_project
+from textbayes.app.projects import NewProject, create_project
 from textbayes.app.records import show
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
@@ -141,7 +141,7 @@ def test_what_lies_with_one_who_left_goes_to_another_and_not_to_both(room, proje
 
 
 def test_no_third_person_reads_what_two_have_read(room, me, records):
-    plan = Plan("Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none")
+    plan = NewProject("Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none")
     review = room.review(create_project(room, me, plan, records))
     judging.judge(review, ANN, "r1", "relevant")
     judging.judge(review, BOB, "r1", "irrelevant")

@@ -30,7 +30,7 @@ def trained(model: object, **settings: object) -> TextCategorizer:
         ("linear:link=probit", "m.onnx", "ONNX has no operator for the probit link.*export JSON"),
         ("counts", "m.onnx", "ONNX has no operator for negative binomials; export JSON"),
         (BayesCountClassifier(Bernoulli(length_correction=True)), "m.json", "length_correction cannot be exported"),
-        (["linear:link=probit", "counts:model=multinomial"], "m.json", "pool of a model with link 'probit'"),
+        (["linear:link=probit", "counts:model=multinomial"], "m.json", "ensemble of a model with link 'probit'"),
     ],
 )
 def test_models_without_a_formula(model, name, sentence, tmp_path):

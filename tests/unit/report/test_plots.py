@@ -6,13 +6,15 @@ import sys
 
 from textbayes.report.figures import wilson_interval
 from textbayes.report.plots import coverage_plot, embed, reliability_plot
-from textbayes.report.records import Bin, Coverage
+from textbayes.report.records import Coverage, ReliabilityBin
 
 
 def test_plots_of_little_data():
     for svg in (
-        reliability_plot([Bin(0.5, wilson_interval(0, 1), 1)]),
-        reliability_plot([Bin(1.0, wilson_interval(3, 3), 3), Bin(0.0, wilson_interval(0, 9), 9)]),
+        reliability_plot([ReliabilityBin(0.5, wilson_interval(0, 1), 1)]),
+        reliability_plot(
+            [ReliabilityBin(1.0, wilson_interval(3, 3), 3), ReliabilityBin(0.0, wilson_interval(0, 9), 9)]
+        ),
         coverage_plot([Coverage(0.0, 1.0, 1.0), Coverage(0.9, 0.5, 1.0)]),
         coverage_plot([Coverage(0.0, 1.0, 0.0), Coverage(0.9, 0.1, 0.0)]),
     ):
@@ -23,7 +25,7 @@ def test_plots_of_little_data():
 
 
 def test_text_stays_text_and_colours_are_the_pages():
-    svg = reliability_plot([Bin(0.5, wilson_interval(5, 10), 1234)])
+    svg = reliability_plot([ReliabilityBin(0.5, wilson_interval(5, 10), 1234)])
     assert ">1,234</text>" in svg
     assert "var(--accent)" in svg
     assert not re.search(r"#0[1-5]0", svg)
@@ -44,8 +46,8 @@ def test_plotting_leaves_no_global_state():
         "    return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != 'backend'}\n"
         "before = settings()\n"
         "from textbayes.report.plots import reliability_plot\n"
-        "from textbayes.report.records import Bin, Interval\n"
-        "reliability_plot([Bin(0.5, Interval(0.5, 0.2, 0.8), 4)])\n"
+        "from textbayes.report.records import ReliabilityBin, Interval\n"
+        "reliability_plot([ReliabilityBin(0.5, Interval(0.5, 0.2, 0.8), 4)])\n"
         "assert settings() == before\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )

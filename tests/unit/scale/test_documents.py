@@ -13,7 +13,7 @@ import pytest
 
 from textbayes import TextCategorizer, TextVectorizer, save_model
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.scale.documents import SpreadDocuments, fit_documents
+from textbayes.scale.documents import PartitionedDocuments, fit_documents
 from textbayes.scale.partitions import make_partitions, names_partitions
 
 TOPICS = {"sea": "ship wave sail salt", "farm": "corn cow barn field", "bank": "loan rate coin debt"}
@@ -52,7 +52,7 @@ def write_parts(folder, given, ending="jsonl", ends=(30, 31, 90)):
 
 
 def spread(executor, source, **options):
-    return SpreadDocuments(executor, make_partitions(source, **options))
+    return PartitionedDocuments(executor, make_partitions(source, **options))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_dask_reads_is_in_partitions_too(executors, tmp_path):
     ):
         partitions = make_partitions(source, label_field="labels")
         assert len(partitions) == 2
-        assert [one.labels for one in SpreadDocuments(executors("serial"), partitions).labelled()] == expected
+        assert [one.labels for one in PartitionedDocuments(executors("serial"), partitions).labelled()] == expected
 
 
 @pytest.mark.parametrize(

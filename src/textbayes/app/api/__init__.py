@@ -6,15 +6,15 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from textbayes.app.api import account, models, projects
-from textbayes.app.api.schemas import Problem
+from textbayes.app.api import account, projects
+from textbayes.app.api.schemas import ErrorDetail
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "The request is not valid; the message says why."},
-    401: {"model": Problem, "description": "No token, or one that is not valid."},
-    403: {"model": Problem, "description": "Your role does not allow this, or the request came from another site."},
-    404: {"model": Problem, "description": "Not found, or not shared with you."},
-    413: {"model": Problem, "description": "Too large."},
+    400: {"model": ErrorDetail, "description": "The request is not valid; the message says why."},
+    401: {"model": ErrorDetail, "description": "No token, or one that is not valid."},
+    403: {"model": ErrorDetail, "description": "Your role does not allow this, or the request came from another site."},
+    404: {"model": ErrorDetail, "description": "Not found, or not shared with you."},
+    413: {"model": ErrorDetail, "description": "Too large."},
 }
 api_router = APIRouter(responses=PROBLEMS)
 for part in (
@@ -23,6 +23,6 @@ for part in (
     projects.router,
     projects.judging_router,
     projects.team_router,
-    models.router,
+    account.models_router,
 ):
     api_router.include_router(part)

@@ -21,15 +21,15 @@ from textbayes.app.accounts import (
 from textbayes.app.api import schemas
 from textbayes.app.api.schemas import (
     MergedRecord,
+    ProjectDescription,
     ProjectMade,
-    ProjectTold,
     RecordsAdded,
     StrategyChange,
 )
 from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
-from textbayes.app.projects import Plan, ProjectListed, add_records, create_project, delete_project, list_projects
+from textbayes.app.projects import NewProject, ProjectListed, add_records, create_project, delete_project, list_projects
 from textbayes.app.records import FILTERS, Shown, list_records
 from textbayes.app.records import show as show_record
 from textbayes.app.words import said_words, say, strong_words
@@ -68,30 +68,30 @@ def make_project(
     settings = ScreenSettings(
         topics=tuple(asked), questions={topic: text for topic, text in asked.items() if text}, strategy=strategy
     )
-    id = create_project(registry, who.user, Plan(name, settings, double, prior), records)
+    id = create_project(registry, who.user, NewProject(name, settings, double, prior), records)
     return ProjectMade(id=id, n_records=len(records), merged=_merged(merged))
 
 
 @router.post("/import", status_code=201)
-def import_project(registry: Registry, who: Writer, file: Annotated[UploadFile, File()]) -> ProjectTold:
+def import_project(registry: Registry, who: Writer, file: Annotated[UploadFile, File()]) -> ProjectDescription:
     """Read a project again that was exported as zip."""
     id = read_project(registry, who.user, file.file.read())
-    return _told(Access(who.user, registry.review(id), "owner", ""))
+    return _described(Access(who.user, registry.review(id), "owner", ""))
 
 
 @router.get("/{project_id}")
-def project(who: Reader) -> ProjectTold:
+def project(who: Reader) -> ProjectDescription:
     """Look at a project and its settings."""
-    return _told(who)
+    return _described(who)
 
 
 @router.patch("/{project_id}")
-def change_strategy(who: Owner, change: StrategyChange) -> ProjectTold:
+def change_strategy(who: Owner, change: StrategyChange) -> ProjectDescription:
     """Hand records out by another strategy from now on."""
     entry = who.review.screening.change_of_strategy(change.strategy.strip())
     who.review.step(who.user.id, lambda assignments: [entry])
     with who.review.model():
-        return _told(who)
+        return _described(who)
 
 
 @router.delete("/{project_id}", status_code=204)
@@ -120,9 +120,9 @@ def figure(who: Reader, figure: str, format: str, topic: Topic = None) -> Respon
     return picture(who.review, who.queue_of(topic).topic, figure, format).answer()
 
 
-def _told(who: Access) -> ProjectTold:
+def _described(who: Access) -> ProjectDescription:
     settings = who.review.screening.settings
-    return ProjectTold(
+    return ProjectDescription(
         id=who.review.id, name=who.review.name, role=who.role, n_records=who.review.collection.n_records,
         topics=list(settings.topics), questions=dict(settings.questions), strategy=settings.strategy,
         double=bool(who.review.settings.get("double")), target=settings.target, confidence=settings.confidence,
@@ -156,12 +156,12 @@ def queue(who: Reviewer, topic: Topic = None) -> list[schemas.RecordShown]:
 
 
 @judging_router.post("/judgements", status_code=201)
-def judge(who: Reviewer, later: BackgroundTasks, given: schemas.Judgement) -> list[schemas.RecordShown]:
+def judge(who: Reviewer, later: BackgroundTasks, given: schemas.RecordAnswer) -> list[schemas.RecordShown]:
     """Keep an answer, which is in the database when this returns; the records that lie ready next are sent back."""
-    place = who.queue_of(given.topic)
-    judging.judge(who.review, place, given.id, given.answer, given.key, given.replace)
-    later.add_task(judging.top_up, who.review, place)
-    return [_shown(who, one) for one in judging.assigned_records(who.review, place)]
+    reviewer = who.queue_of(given.topic)
+    judging.judge(who.review, reviewer, given.id, given.answer, given.key, given.replace)
+    later.add_task(judging.top_up, who.review, reviewer)
+    return [_shown(who, one) for one in judging.assigned_records(who.review, reviewer)]
 
 
 @judging_router.post("/undo")
@@ -215,15 +215,15 @@ def words(who: Reader, topic: Topic = None) -> schemas.Words:
 
 
 @judging_router.post("/words", status_code=204)
-def say_word(who: Reviewer, given: schemas.Word) -> None:
+def say_word(who: Reviewer, given: schemas.WordDirection) -> None:
     """Favour or disfavour a word, or forget it; the queue is ranked anew at once."""
     say(who.review, who.queue_of(given.topic), given.word, given.direction)
 
 
 @judging_router.get("/status")
-def status(who: Reader, topic: Topic = None) -> schemas.Status:
+def status(who: Reader, topic: Topic = None) -> schemas.ProjectStatus:
     """See what was found, what is left, and whether enough was read."""
-    return schemas.Status(**project_status(who.review, who.queue_of(topic).topic))
+    return schemas.ProjectStatus(**project_status(who.review, who.queue_of(topic).topic))
 
 
 def _shown(who: Access, one: Shown) -> schemas.RecordShown:

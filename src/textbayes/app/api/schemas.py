@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from textbayes.app.entries import Key
-from textbayes.app.words import SaidWord, StrongWord
+from textbayes.app.words import SaidWord, WordWeight
 
 MOST_TEXTS = 10_000
 Answer = Literal["relevant", "irrelevant", "unsure", "withdrawn"]
@@ -21,7 +21,13 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(BaseModel):
+class Stored(BaseModel):
+    """What is made of a row of the database by :meth:`model_validate`."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ErrorDetail(BaseModel):
     """What is wrong, in one sentence."""
 
     detail: str
@@ -47,7 +53,7 @@ class TokenMade(BaseModel):
     token: str
 
 
-class TokenListed(BaseModel):
+class TokenListed(Stored):
     """A token, without its secret."""
 
     id: int
@@ -78,7 +84,7 @@ class RecordsAdded(BaseModel):
     merged: list[MergedRecord]
 
 
-class ProjectTold(BaseModel):
+class ProjectDescription(BaseModel):
     """A project and its settings."""
 
     id: str
@@ -132,7 +138,7 @@ class RecordList(BaseModel):
     n_found: int
 
 
-class Judgement(Body):
+class RecordAnswer(Body):
     """An answer to a record; withdrawn takes one's own back. One that is sent again with its key is kept once."""
 
     id: Plain
@@ -170,7 +176,7 @@ class Note(Body):
     key: Key | None = None
 
 
-class Word(Body):
+class WordDirection(Body):
     """A word, and whether it speaks for or against the topic; forget takes that back."""
 
     word: Annotated[Plain, Field(min_length=1, max_length=200)]
@@ -182,10 +188,10 @@ class Words(BaseModel):
     """Words that people spoke of, and the strongest of the model."""
 
     said: list[SaidWord]
-    strongest: list[StrongWord]
+    strongest: list[WordWeight]
 
 
-class Status(BaseModel):
+class ProjectStatus(BaseModel):
     """How a topic stands."""
 
     topic: str
@@ -242,7 +248,7 @@ class PersonChange(Body):
     password: Annotated[str, Field(min_length=10, max_length=1_000)] | None = None
 
 
-class PersonTold(BaseModel):
+class PersonListed(BaseModel):
     """An account."""
 
     id: int
@@ -251,7 +257,7 @@ class PersonTold(BaseModel):
     active: bool
 
 
-class AuditTold(BaseModel):
+class AuditLine(Stored):
     """Who did what, and when."""
 
     time: float
@@ -271,14 +277,3 @@ class ToExplain(Body):
 
     text: str
     label: str
-
-
-class ModelListed(BaseModel):
-    """A model: training, ready, failed or stopped; and what is being done."""
-
-    id: str
-    name: str
-    state: str
-    message: str
-    created: float
-    progress: str

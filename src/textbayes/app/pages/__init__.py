@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from textbayes.app.pages import account, models, projects, review
+from textbayes.app.pages import account, projects, review
 
 page_router = APIRouter()
 for part in (
@@ -12,7 +12,7 @@ for part in (
     projects.router,
     review.router,
     projects.settings_router,
-    models.router,
+    account.models_router,
     account.people_router,
 ):
     page_router.include_router(part)

@@ -13,7 +13,7 @@ from textbayes.app.accounts import list_members, list_strangers, match_person, s
 from textbayes.app.exports import KINDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
 from textbayes.app.pages.render import page
-from textbayes.app.projects import Plan, add_records, create_project, delete_project, list_projects
+from textbayes.app.projects import NewProject, add_records, create_project, delete_project, list_projects
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged
@@ -69,7 +69,7 @@ def take(
     records, _ = read_records(sent.name, sent.content, mapping)
     topics = topics_of(questions)
     settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
-    id = create_project(registry, who.user, Plan(name or sent.name, settings, double, prior), records)
+    id = create_project(registry, who.user, NewProject(name or sent.name, settings, double, prior), records)
     registry.review(id)  # reads all records, here rather than at the first look
     drop_upload(registry.store, upload_id)
     return RedirectResponse(f"/projects/{id}/judge", 303)
@@ -171,12 +171,12 @@ def _settings(
     n_added: int | None = None,
     merged: list[Merged] | None = None,
 ) -> HTMLResponse:
-    members, place = list_members(registry.store, who.review.id), who.queue_of(topic or who.first_topic)
+    members, reviewer = list_members(registry.store, who.review.id), who.queue_of(topic or who.first_topic)
     strangers = list_strangers(registry.store, who.review)
     with who.review.looking() as assignments:
         unblinded = assignments.sees_all(who.user.id)
     return page(
-        request, "settings.html.jinja", who, topic=place.topic, members=members, kinds=KINDS, strangers=strangers,
+        request, "settings.html.jinja", who, topic=reviewer.topic, members=members, kinds=KINDS, strangers=strangers,
         unblinded=unblinded,
         n_added=n_added, merged=merged or [],
     )  # fmt: skip

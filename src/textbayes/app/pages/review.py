@@ -13,7 +13,15 @@ from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
 from textbayes.app.assignments import ReviewerQueue
-from textbayes.app.dashboard import DRAWINGS, Seen, costs_of_certainty, disagreements, page_svg, picture, project_status
+from textbayes.app.dashboard import (
+    DRAWINGS,
+    TopicView,
+    costs_of_certainty,
+    disagreements,
+    page_svg,
+    picture,
+    project_status,
+)
 from textbayes.app.entries import Key
 from textbayes.app.pages.render import page
 from textbayes.app.records import FILTERS, Shown, list_records, show
@@ -34,9 +42,9 @@ def project(who: Reader) -> Response:
 @router.get("/judge")
 def judge_page(request: Request, who: Reader, topic: str | None = None) -> Response:
     """The record to read now, and the next."""
-    place = who.queue_of(topic or who.first_topic)
-    shown = judging.queue(who.review, place) if _reads(who) else []
-    return _answer(request, who, place, shown)
+    reviewer = who.queue_of(topic or who.first_topic)
+    shown = judging.queue(who.review, reviewer) if _reads(who) else []
+    return _answer(request, who, reviewer, shown)
 
 
 @router.post("/judge")
@@ -51,21 +59,21 @@ def judge(
     replace: Annotated[bool, Form()] = False,
 ) -> Response:
     """Keep an answer, or put a record aside; what comes next is in the queue already."""
-    place = who.queue_of(topic or who.first_topic)
+    reviewer = who.queue_of(topic or who.first_topic)
     if answer == "skip":
-        judging.skip(who.review, place, id, key)
+        judging.skip(who.review, reviewer, id, key)
     else:
-        judging.judge(who.review, place, id, answer, key, replace)
-    later.add_task(judging.top_up, who.review, place)
-    return _answer(request, who, place, judging.assigned_records(who.review, place))
+        judging.judge(who.review, reviewer, id, answer, key, replace)
+    later.add_task(judging.top_up, who.review, reviewer)
+    return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
 @router.post("/undo")
 def undo(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] = None, key: FormKey = None) -> Response:
     """Take back the last answer."""
-    place = who.queue_of(topic or who.first_topic)
-    judging.undo(who.review, place, key)
-    return _answer(request, who, place, judging.assigned_records(who.review, place))
+    reviewer = who.queue_of(topic or who.first_topic)
+    judging.undo(who.review, reviewer, key)
+    return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
 @router.post("/note")
@@ -79,8 +87,8 @@ def note(
 ) -> Response:
     """Keep one's note to a record."""
     judging.write_note(who.review, who.user.id, id, text, key)
-    place = who.queue_of(topic or who.first_topic)
-    return _answer(request, who, place, judging.assigned_records(who.review, place))
+    reviewer = who.queue_of(topic or who.first_topic)
+    return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
 def _reads(who: Access) -> bool:
@@ -88,15 +96,15 @@ def _reads(who: Access) -> bool:
         return who.may("reviewer") and not assignments.sees_all(who.user.id)
 
 
-def _answer(request: Request, who: Access, place: ReviewerQueue, shown: list[Shown]) -> Response:
+def _answer(request: Request, who: Access, reviewer: ReviewerQueue, shown: list[Shown]) -> Response:
     """The records for a script, the page for a person, or the way to the page after a form was sent."""
     with who.review.looking() as assignments:
-        n_read = len(assignments.history[place])
-    content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": place.topic}
+        n_read = len(assignments.history[reviewer])
+    content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": reviewer.topic}
     if _PART in request.headers:
         return page(request, "records_part.html.jinja", who, **content)
     if request.method == "POST":
-        return RedirectResponse(f"/projects/{who.review.id}/judge?{urlencode({'topic': place.topic})}", 303)
+        return RedirectResponse(f"/projects/{who.review.id}/judge?{urlencode({'topic': reviewer.topic})}", 303)
     return page(request, "judge.html.jinja", who, n_records=who.review.collection.n_records, **content)
 
 
@@ -115,12 +123,12 @@ def say_word(
     back: Annotated[str, Form()] = "words",
 ) -> Response:
     """Favour, disfavour or forget words; commas stand between several. ``back`` is the page that follows."""
-    place = who.queue_of(topic or who.first_topic)
+    reviewer = who.queue_of(topic or who.first_topic)
     for one in [part.strip() for given in word for part in given.split(",")]:
         if one:
-            say(who.review, place, one, direction)
+            say(who.review, reviewer, one, direction)
     after = "judge" if back == "judge" else "words"
-    return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode({'topic': place.topic})}", 303)
+    return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode({'topic': reviewer.topic})}", 303)
 
 
 @router.post("/protocol")
@@ -147,10 +155,10 @@ def records_page(
     request: Request, who: Reader, topic: str | None = None, show: str = "all", find: str = "", start: int = 0
 ) -> HTMLResponse:
     """Records with what stands of each, some at a time."""
-    place = who.queue_of(topic or who.first_topic)
-    listed = list_records(who.review, place, show, find, start)
+    reviewer = who.queue_of(topic or who.first_topic)
+    listed = list_records(who.review, reviewer, show, find, start)
     return page(
-        request, "records.html.jinja", who, topic=place.topic, listed=listed, filters=FILTERS, show=show, find=find,
+        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=FILTERS, show=show, find=find,
         people=names_of(who.review.store),
     )  # fmt: skip
 
@@ -158,10 +166,10 @@ def records_page(
 @router.get("/record")
 def record_page(request: Request, who: Reader, id: str, topic: str | None = None) -> HTMLResponse:
     """One record, to look at or to answer anew."""
-    place = who.queue_of(topic or who.first_topic)
-    shown = show_record(who.review, place, id)
+    reviewer = who.queue_of(topic or who.first_topic)
+    shown = show_record(who.review, reviewer, id)
     notes = by_name(who.review.store, shown.notes)
-    return page(request, "record.html.jinja", who, topic=place.topic, record=shown, notes=notes)
+    return page(request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes)
 
 
 _MOST_CONFLICTS = 50  # of a page
@@ -173,7 +181,7 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     name = who.queue_of(topic or who.first_topic).topic
     status = project_status(who.review, name)
     with who.review.model() as screening:
-        seen = Seen.of(screening, name)
+        seen = TopicView.of(screening, name)
     costs = costs_of_certainty(seen.state, seen.target, status["seconds_each"])
     drawings = {kind: Markup(page_svg(kind, seen)) for kind in DRAWINGS}
     return page(
@@ -191,10 +199,10 @@ def figure(who: Reader, kind: str, format: str, topic: str | None = None) -> Res
 @router.get("/conflicts")
 def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
     """Records that people answered differently."""
-    place = who.queue_of(topic or who.first_topic)
-    name = place.topic
+    reviewer = who.queue_of(topic or who.first_topic)
+    name = reviewer.topic
     found = disagreements(who.review, name)
-    rows = [(show(who.review, place, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
+    rows = [(show(who.review, reviewer, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
     return page(
         request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
         agreements=found.agreement,
@@ -206,6 +214,6 @@ def settle(
     who: Owner, id: Annotated[str, Form()], answer: Annotated[str, Form()], topic: Annotated[str | None, Form()] = None
 ) -> Response:
     """Settle a conflict."""
-    place = who.queue_of(topic or who.first_topic)
-    judging.settle(who.review, place, id, answer)
-    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': place.topic})}", 303)
+    reviewer = who.queue_of(topic or who.first_topic)
+    judging.settle(who.review, reviewer, id, answer)
+    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': reviewer.topic})}", 303)

@@ -1,4 +1,4 @@
-"""Models that people train in the room: one at a time, in the background, with progress, and a way to stop."""
+"""Models that people train, one at a time in the background; and what they say of texts, for JSON and for pages."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from pydantic import BaseModel
 from sqlalchemy import delete, select, update
 
 from textbayes.app.database import Model, Store, User, note_audit
 from textbayes.app.exports import csv_of, model_file
 from textbayes.app.importing import as_file, read_documents
-from textbayes.app.model_answers import classify_texts
 from textbayes.app.projects import checked_name
-from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer import Scorer, TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.report import collect_report
@@ -29,14 +30,16 @@ TRAINING, READY, FAILED, STOPPED = "training", "ready", "failed", "stopped"
 _FEWEST = 4  # texts
 
 
-class ListedModel(NamedTuple):
-    """A model in a list: id, name, state, what is to be said of it, and when it was begun."""
+@dataclass(frozen=True)
+class ListedModel:
+    """A model: training, ready, failed or stopped, with a message; when it was begun, and what is being done."""
 
     id: str
     name: str
     state: str
     message: str
     created: float
+    progress: str = ""
 
 
 class _StoppedError(Exception):
@@ -97,6 +100,17 @@ class Training:
         """What is being done for a model."""
         return self._progress.get(id, "")
 
+    def list_models(self, user: User) -> list[ListedModel]:
+        """The models of a person, newest first."""
+        columns = (Model.id, Model.name, Model.state, Model.message, Model.created)
+        found = select(*columns).where(Model.user_id == user.id).order_by(Model.created.desc())
+        with self._store.read() as session:
+            return [ListedModel(*row, progress=self.progress(row.id)) for row in session.execute(found)]
+
+    def listed(self, found: Model) -> ListedModel:
+        """A model as a list shows it."""
+        return ListedModel(found.id, found.name, found.state, found.message, found.created, self.progress(found.id))
+
     def close(self) -> None:
         """Stop everything."""
         for stop in self._stops.values():
@@ -135,14 +149,6 @@ class Training:
         self._progress.pop(id, None)
 
 
-def list_models(store: Store, user: User) -> list[ListedModel]:
-    """The models of a person, newest first."""
-    columns = (Model.id, Model.name, Model.state, Model.message, Model.created)
-    with store.read() as session:
-        rows = session.execute(select(*columns).where(Model.user_id == user.id).order_by(Model.created.desc())).all()
-    return [ListedModel(*row) for row in rows]
-
-
 def find_model(store: Store, user: User, id: str) -> Model:
     """A model of this person."""
     with store.read() as session:
@@ -152,7 +158,7 @@ def find_model(store: Store, user: User, id: str) -> Model:
     return found
 
 
-def opened(found: Model) -> TextCategorizer:
+def open_model(found: Model) -> TextCategorizer:
     """A model that is ready, to be used."""
     if found.content is None:
         raise InputError("the model is not ready; wait until it is trained")
@@ -195,3 +201,68 @@ def _labels(documents: Sequence[Document]) -> list[Any]:
     if all(len(one.labels) == 1 for one in documents):
         return [one.labels[0] for one in documents]
     return [list(one.labels) for one in documents]
+
+
+class Classified(BaseModel):
+    """What the model says of a text: labels decided on, words of it that are known, probability of every label."""
+
+    labels: list[str]
+    known_words: int
+    probabilities: dict[str, float]
+
+
+class WordCounted(BaseModel):
+    """A word of a text and what it adds to the log-odds."""
+
+    word: str
+    log_odds: float
+    occurrences: int
+
+
+class Explained(BaseModel):
+    """How the log-odds of a label add up."""
+
+    label: str
+    probability: float
+    base: float
+    words: list[WordCounted]
+
+
+def labels_of(model: TextCategorizer | Scorer) -> list[str]:
+    """The names of a model's labels."""
+    return [str(name) for name in model.classes_]
+
+
+def check_labels(model: TextCategorizer, labels: list[str]) -> None:
+    """Refuse labels that a model does not know."""
+    known = labels_of(model)
+    for name in labels:
+        if name not in known:
+            some = ", ".join(known[:20])
+            raise InputError(f"the model knows no label {name[:100]!r}; choose among {some}")
+
+
+def classify_texts(model: TextCategorizer | Scorer, texts: list[str]) -> list[Classified]:
+    """Labels and probabilities of texts; a text without a word that the model knows has no label."""
+    if not texts:
+        return []
+    assessed = model.assess(texts)
+    names, proba = labels_of(model), model.label_space_.both_columns(assessed.proba)
+    labels = model.label_space_.decode(assessed.decisions)
+    return [
+        Classified(
+            labels=list(labels[i]) if assessed.known_words[i] else [],
+            known_words=int(assessed.known_words[i]),
+            probabilities=dict(zip(names, proba[i].tolist(), strict=True)),
+        )
+        for i in range(len(texts))
+    ]
+
+
+def explain_text(model: TextCategorizer, text: str, label: str) -> Explained:
+    """The words behind a label."""
+    check_labels(model, [label])
+    (found,) = model.explain(text, [label])
+    words = [WordCounted(word=one.word, log_odds=one.log_odds, occurrences=one.occurrences)
+             for one in found.contributions]  # fmt: skip
+    return Explained(label=label, probability=float(found.probability), base=float(found.base), words=words)

@@ -1,10 +1,11 @@
-"""What ``train`` shows: sampling as it goes, figures, what was found, the model, what to do next, a report."""
+"""What ``train`` and ``show`` say of a model: its figures, members and settings; sampling as it goes; a report."""
 
 from __future__ import annotations
 
 import contextlib
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +13,25 @@ from rich import progress as rich
 from rich.table import Table
 
 from textbayes.categorizer.reading import language_of
-from textbayes.categorizer.summary import describe_choice, model_sentence, partial_members
+from textbayes.categorizer.summary import describe_choice, member_rows, model_sentence, partial_members
 from textbayes.cli.figures import LABEL_COLUMNS, MOST_LABELS, headline_table, label_table, measured_in_words
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.output import grid, make_table
 from textbayes.cli.terminal import console, note, shown, waiting
 from textbayes.core.state import to_state
 from textbayes.core.types import AnyArray
+from textbayes.data.layout import Columns
 from textbayes.display.lines import cell_width
 from textbayes.models.base import SamplingCallback
 from textbayes.report import collect_report, write_report
-from textbayes.report.wording import caution, cross_validation_in_words
+from textbayes.report.figures import class_thresholds
+from textbayes.report.wording import (
+    caution,
+    cross_validation_in_words,
+    folds_in_words,
+    members_in_words,
+    settings_in_words,
+)
 from textbayes.text.copies import copies_in_words
 from textbayes.text.languages import UNKNOWN
 
@@ -31,11 +40,17 @@ if TYPE_CHECKING:
 
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.knowledge import Advice
-    from textbayes.cli.labels import Labelled
+    from textbayes.cli.labels import LabelledTexts
     from textbayes.inference.gibbs import SamplingProgress
     from textbayes.inference.gibbs.sampler import State
     from textbayes.posterior.draws import Draws
 
+
+LABEL_FIGURES = ("label", "texts", "threshold", "held_out_precision", "held_out_recall", "held_out_f1")
+_UNKNOWN = "not recorded"
+_FACTS = ("Labels", "Model", "Partial", "Decision")  # of the settings, those that say nothing of features
+_IN_HEADLINE = ("accuracy", "micro_f1", "macro_f1", "subset_accuracy", "log_loss")
+_NAMES = {"brier": "Brier score", "ece": "Calibration error (ECE)"}
 
 _VERDICTS = {
     "supported by held-out texts": "supported",
@@ -65,7 +80,7 @@ def _change(row: Advice) -> str:
 
 
 def write_training_report(
-    path: Path, model: TextCategorizer, given: Labelled, source: str, model_path: Path | None
+    path: Path, model: TextCategorizer, given: LabelledTexts, source: str, model_path: Path | None
 ) -> None:
     """Write a page about the texts a model was just trained on, each decided by a model that had not seen it."""
 
@@ -142,7 +157,7 @@ def watching(folder: SamplingCallback | None) -> Iterator[SamplingCallback]:
 
 
 def print_trained(
-    model: TextCategorizer, given: Labelled, inputs: Inputs, path: Path | None, page: Path | None, per_label: bool
+    model: TextCategorizer, given: LabelledTexts, inputs: Inputs, path: Path | None, page: Path | None, per_label: bool
 ) -> None:
     """Print the held-out figures, the labels, what was found in the input, the model in a sentence, and next steps."""
 
@@ -164,7 +179,7 @@ def print_trained(
     _print_steps(list(_next_steps(inputs, path, page)))
 
 
-def found_in_words(model: TextCategorizer, given: Labelled, inputs: Inputs) -> Iterator[tuple[str, str]]:
+def found_in_words(model: TextCategorizer, given: LabelledTexts, inputs: Inputs) -> Iterator[tuple[str, str]]:
     """What was found in the training set: texts, columns, labels, language, duplicates, texts left out."""
     yield "Texts", f"{len(given.documents):,} from {inputs.name}"
     if (columns := inputs.columns()) is not None:
@@ -185,20 +200,20 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
     """The model in a sentence, and the command that lists what it is made of."""
 
     if model.choice_ is not None:
-        told = model_sentence(model.choice_)
+        sentence = model_sentence(model.choice_)
         if partial := partial_members(model.choice_):
-            told += f" The training was interrupted: it has {partial}."
+            sentence += f" The training was interrupted: it has {partial}."
     else:
         names = model.member_names()
-        told = (
+        sentence = (
             f"One model: {names[0]}." if len(names) == 1 else f"An ensemble of {len(names)} models: {', '.join(names)}."
         )
     if path is None:
-        return f"{told} It was not saved (--cv-only)."
-    return f"{told} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."
+        return f"{sentence} It was not saved (--cv-only)."
+    return f"{sentence} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."
 
 
-def _language(model: TextCategorizer, given: Labelled) -> str:
+def _language(model: TextCategorizer, given: LabelledTexts) -> str:
     """The language of the texts, or empty where these are not at hand."""
 
     texts = [document.text for document in given.documents[:: max(len(given.documents) // 1_000, 1)]]
@@ -260,7 +275,7 @@ def summary_of(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         **({} if choice is None else {"chosen": describe_choice(choice)}),
         **({"partial": partial} if (partial := partial_members(choice)) else {}),
         "held_out": model.held_out_,
-        **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
+        **({"prior": [advice._asdict() for advice in model.prior_advice_]} if model.prior_weight_ is not None else {}),
     }
 
 
@@ -281,5 +296,168 @@ def _drawn(draws: Draws) -> dict[str, Any]:
 
 def note_copies(model: TextCategorizer, n_docs: int) -> None:
     """Say how many texts are copies of others, if any are."""
-    if told := copies_in_words(model.copies_, n_docs):
-        note(told)
+    if sentence := copies_in_words(model.copies_, n_docs):
+        note(sentence)
+
+
+def model_summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]:
+    """Summary of the model in a few numbers; its date is the file's own time, since no date of training is stored."""
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return {
+        "kind": model.label_space_.kind,
+        "n_labels": len(model.classes_),
+        "n_texts": int(model.weighting_.n_docs_),
+        "n_words": int(model.word_columns().sum()),
+        "words_with_weight": int(model.words_with_weight().sum()),
+        "columns": model.columns_,
+        "copies": model.copies_,
+        "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
+        "file_bytes": path.stat().st_size,
+        "textbayes": version,
+        **({"partial": partial} if (partial := partial_members(model.choice_)) else {}),
+        "held_out": model.held_out_,
+    }
+
+
+def label_rows(model: TextCategorizer) -> list[dict[str, Any]]:
+    thresholds = class_thresholds(model)
+    names = [str(name) for name in model.classes_]
+    counts = [None] * len(names) if model.label_counts_ is None else model.label_counts_.tolist()
+    held_out = model.held_out_.get("labels", {})  # older files have figures over all labels only
+    return [
+        {"label": name, "texts": n, "threshold": thresholds.get(name)}
+        | {f"held_out_{what}": held_out.get(name, {}).get(what) for what in ("precision", "recall", "f1")}
+        for name, n in zip(names, counts, strict=True)
+    ]
+
+
+def settings_for_programs(model: TextCategorizer) -> dict[str, Any]:
+    """Settings the model was made with, for programs."""
+    state, _ = model.to_state()
+    members = state["ensemble"]["members"]
+    return {
+        **_text_settings(state["vectorizer"], state["weighting"]),
+        "model": members[0]["type"] if len(members) == 1 else "ensemble",
+        "link": members[0]["state"].get("link_") if len(members) == 1 else None,
+        "members": members_in_words(model) or None,
+        "ensemble": model.pool_.tolist(),
+        "rule": _parameters(state["rule"]),
+        "prior_weight": None if model.prior_weight_ is None else model.prior_weight_.tolist(),
+        **state["settings"],
+    }
+
+
+def _text_settings(vectorizer: dict[str, Any], weighting: dict[str, Any]) -> dict[str, Any]:
+    """How texts are read, by each view where there are several."""
+    if vectorizer["name"] != "views":
+        return {"vectorizer": _parameters(vectorizer), "weighting": _parameters(weighting)}
+    views = [
+        {"name": name, "part": view["part"], "factor": view["factor"]}
+        | {"weighting": _parameters(view["weighting"]), "vectorizer": _parameters(view["vectorizer"])}
+        for name, view in vectorizer["fields"]["fitted_views"].items()
+    ]
+    return {"vectorizer": {"name": "views", "views": views}, "weighting": None}
+
+
+def _parameters(part: dict[str, Any]) -> dict[str, Any]:
+    """Name and parameters of a part of a model file, without what it learnt, whose names end in an underscore."""
+    return {"name": part["name"], **{name: one for name, one in part["fields"].items() if not name.endswith("_")}}
+
+
+def print_model(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str, Any]]) -> None:
+    screen = console()
+    held_out = shown["held_out"]
+    if held_out.get("n_docs"):
+        screen.print(headline_table(held_out))
+        screen.print(measured_in_words(model))
+        screen.print()
+    facts, features = _facts(model, shown)
+    screen.print(grid(facts))
+    _print_members(model)
+    screen.print(_label_table(labels))
+    screen.print("Features", style="bold")
+    screen.print(grid(features))
+    screen.print()
+    more = list(_figures(held_out))
+    if more:
+        screen.print("More held-out figures", style="bold")
+        screen.print(grid(more))
+
+
+def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Facts on file, labels and model; and how texts are made into features."""
+    copies = copies_in_words(model.copies_, shown["n_texts"])
+    settings = settings_in_words(model)
+    facts = {name: value for name, value in settings if name in _FACTS}
+    if model.choice_ is not None:
+        facts["Model"] = _automatic_in_words(model)
+    elif len(model.pool_) == 1 and (members := members_in_words(model)) != [facts.get("Model")]:
+        facts["Settings"] = "; ".join(members) or _UNKNOWN
+    measured = f"{folds_in_words(model)}, seed {model.random_state}"
+    return [
+        ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
+        ("Training texts", f"{shown['n_texts']:,}"),
+        *([("Columns", Columns.from_state(model.columns_).in_words())] if model.columns_ else []),
+        *([("Duplicates", copies)] if copies else []),
+        *facts.items(),
+        ("Cross-validation", measured if shown["held_out"].get("n_docs") else "none, so no held-out figures"),
+    ], [row for row in settings if row[0] not in _FACTS]
+
+
+def _automatic_in_words(model: TextCategorizer) -> str:
+    """An automatic model in a sentence, with how many weights it has."""
+    weights = model.model_.word_weights().weights
+    sentence = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
+    if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
+        sentence += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
+    return sentence
+
+
+def _print_members(model: TextCategorizer) -> None:
+    """Print a table of the members: what each is, what it reads, its weight in the ensemble, its held-out log-loss."""
+    screen = console()
+    if model.choice_ is not None:
+        heads = ("scale", "weight", "log-loss")
+        table = make_table("member", "reads", *heads, right=heads)
+        for row in member_rows(model.choice_):
+            scale = "" if row.scale is None else f"{row.scale:g}"
+            loss = "" if row.log_loss is None else f"{row.log_loss:.3f}"
+            table.add_row(row.model, row.view, scale, f"{row.weight:+.2f}", loss)
+        if (together := model.choice_["log_loss"]) is not None and len(model.choice_["members"]) > 1:
+            table.add_section()
+            table.add_row("all together", "", "", "", f"{together:.3f}")
+        screen.print(table)
+        screen.print("Scale: of the prior. Weight: in the ensemble. Log-loss: of each member alone, held out.")
+        if left_out := model.choice_["left_out"]:
+            screen.print(f"Tried and left out, since their weight was near zero: {'; '.join(left_out)}.")
+    elif len(model.pool_) > 1:
+        members = members_in_words(model) or [_UNKNOWN] * len(model.pool_)
+        table = make_table("member", "weight", right=("weight",))
+        for name, weight in zip(members, model.pool_, strict=True):
+            table.add_row(name, f"{weight:+.2f}")
+        screen.print(table)
+
+
+def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Figures that the headline does not have."""
+    for name, value in held_out.items():
+        if isinstance(value, float) and name not in _IN_HEADLINE:
+            yield _NAMES.get(name, name.replace("_", " ").capitalize()), f"{value:.4f}"
+
+
+def _label_table(labels: list[dict[str, Any]]) -> Table:
+    with_thresholds = any(row["threshold"] is not None for row in labels)
+    measured = any(row["held_out_f1"] is not None for row in labels)
+    columns = ["texts", *(["threshold"] if with_thresholds else []), *(["held-out F1"] if measured else [])]
+    table = make_table("label", *columns, right=columns)
+    for row in labels:
+        cells = [_UNKNOWN if row["texts"] is None else f"{row['texts']:,}"]
+        cells += [_threshold(row["threshold"])] if with_thresholds else []
+        if measured:
+            cells.append(_UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}")
+        table.add_row(row["label"], *cells)
+    return table
+
+
+def _threshold(value: float) -> str:
+    return "never" if value >= 1.0 else "always" if value < 0.0 else f"{value:.3f}"

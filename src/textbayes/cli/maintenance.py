@@ -1,17 +1,19 @@
-"""``textbayes datasets``: the corpora known by name, where they are, whether they are whole, what they look like."""
+"""``textbayes datasets`` and ``textbayes compile``: corpora that are known by name, and kernels compiled in advance."""
 
 from __future__ import annotations
 
+import logging
+import tempfile
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
 
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.options import download_option, option
+from textbayes.cli.options import KeyValue, RegistryName, download_option, option
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.parameters import KeyValue, RegistryName
 from textbayes.cli.terminal import common_options, downloading, reporting
 from textbayes.core.errors import InputError
 from textbayes.data import CORPORA, check_corpus, corpus_path, download_corpus, list_corpora
@@ -163,3 +165,32 @@ def _write_reports(reports: list[CorpusReport], output: Output) -> None:
 def _shortened(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _EXCERPT else f"{flat[:_EXCERPT].rsplit(' ', 1)[0]} …"
+
+
+@cloup.command("compile")
+@click.option(
+    "--only", "chosen", multiple=True, metavar="FEATURE", help="This feature only; may be given several times."
+)
+@output_options
+@common_options
+def compile_kernels(chosen: tuple[str, ...], output: Output) -> None:
+    """Compile everything now, so that no later command waits.
+
+    Loops are compiled for this machine when a feature is first used, and kept. This compiles those of all features,
+    which takes a few minutes once, and says what each took; what is compiled already is left as it is.
+    """
+
+    from textbayes.cli.compile_jobs import JOBS, compiled_by
+
+    for name in chosen:
+        if name not in JOBS:
+            raise click.UsageError(f"There is no feature {name!r}; choose among: {', '.join(JOBS)}.")
+    names = list(dict.fromkeys(chosen)) or list(JOBS)
+    logging.getLogger("textbayes").setLevel(logging.ERROR)  # the rows below say it
+    rows: list[dict[str, Any]] = []
+    with reporting() as progress, tempfile.TemporaryDirectory() as folder:
+        for done, name in enumerate(names):
+            progress(f"compiling for {name}", done, len(names))
+            rows.append(compiled_by(name, Path(folder)))
+    shown = {"feature": "feature", "compiled": "compiled:d", "seconds": "seconds:.1f"}
+    output.write_table(rows, list(shown), shown)

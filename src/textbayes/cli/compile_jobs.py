@@ -1,25 +1,43 @@
-"""``textbayes compile``: the jobs that compile every kernel, so that no later command waits."""
+"""The jobs of ``textbayes compile``: a small use of every feature, which compiles its kernels."""
 
 from __future__ import annotations
 
-import logging
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
-import cloup
 import numpy as np
 
-from textbayes import categorizer, decide, store, stream, tune
-from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.terminal import common_options, reporting
+from textbayes import decide, store, tune
+from textbayes.categorizer import TextCategorizer
 from textbayes.core.types import Document
+from textbayes.inference.dense_logit import logit_mode
+from textbayes.inference.gibbs import Gibbs
+from textbayes.kernels import n_compiled
+from textbayes.lexical import keyness as test_keyness
+from textbayes.models.clusters import SoftClusters
+from textbayes.models.counts import BayesCountClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.multinomial import BayesMultinomialClassifier
+from textbayes.models.online import (
+    BayesOnlineClassifier,
+    DeferredPosterior,
+    FullPosterior,
+    GaussianProcess,
+    OnlineLikelihood,
+    propagate,
+)
+from textbayes.models.weights import as_columns
 from textbayes.scale.executor import JoblibExecutor
+from textbayes.scale.linear import WorkerDocuments, fit_in_parts
+from textbayes.screen.collection import Collection
 from textbayes.screen.settings import ScreenSettings
+from textbayes.screen.solver import GramSolver, RowSolver
+from textbayes.screen.topic import ScreeningTopic
+from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
+from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 
 _LABELS = ("grain", "money", "oil")
 _N_TEXTS = 24
@@ -40,7 +58,6 @@ def make_texts() -> tuple[list[str], list[str]]:
 
 def read_words(folder: Path) -> None:
     """Words, pairs of words, characters, hashed words."""
-    from textbayes.text import HashingTextVectorizer, TextVectorizer
 
     texts, _ = make_texts()
     for vectorizer in (
@@ -54,14 +71,10 @@ def read_words(folder: Path) -> None:
 
 def linear_models(folder: Path) -> None:
     """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
-    from textbayes.inference.dense_logit import logit_mode
-    from textbayes.models.linear.classifier import BayesLinearClassifier
-    from textbayes.models.weights import as_columns
-    from textbayes.scale.linear import WorkerDocuments, fit_in_parts
 
     texts, labels = make_texts()
-    categorizer.TextCategorizer(cv=2).fit(texts, labels)
-    model = categorizer.TextCategorizer(cv=2, intervals=True).fit(texts, labels)
+    TextCategorizer(cv=2).fit(texts, labels)
+    model = TextCategorizer(cv=2, intervals=True).fit(texts, labels)
     store.save_model(model, folder / "model.tb")
     loaded = store.load_categorizer(folder / "model.tb")
     loaded.predict(texts)
@@ -87,8 +100,6 @@ def linear_models(folder: Path) -> None:
 
 def multinomial_models(folder: Path) -> None:
     """A softmax by coordinate descent and by Newton's method, in single and in double precision; a sampled probit."""
-    from textbayes.inference.gibbs import Gibbs
-    from textbayes.models.multinomial import BayesMultinomialClassifier
 
     X, labels = _weights()
     BayesMultinomialClassifier(intervals=True).fit(X, labels)
@@ -107,9 +118,6 @@ def expected_f1(folder: Path) -> None:
 
 def sampling(folder: Path) -> None:
     """Draws with each link and each family of priors."""
-    from textbayes.inference.gibbs import Gibbs
-    from textbayes.models.linear.classifier import BayesLinearClassifier
-    from textbayes.models.multinomial import BayesMultinomialClassifier
 
     X, labels = _weights()
     gibbs = Gibbs(chains=1, warmup=4, max_draws=4)
@@ -123,14 +131,6 @@ def sampling(folder: Path) -> None:
 
 def online_learning(folder: Path) -> None:
     """Every form of covariance and the Gaussian process, with outcomes in closed form and without; information gain."""
-    from textbayes.models.online import (
-        BayesOnlineClassifier,
-        DeferredPosterior,
-        FullPosterior,
-        GaussianProcess,
-        OnlineLikelihood,
-        propagate,
-    )
 
     X, labels = _weights()
     outcomes = np.where(np.array(labels) == _LABELS[0], 1.0, -1.0)
@@ -147,22 +147,19 @@ def online_learning(folder: Path) -> None:
 
 
 def filters(folder: Path) -> None:
-    """A filter that is started, reads, and is told."""
+    """A filter that is started, reads documents and learns judgements."""
 
     texts, labels = make_texts()
     documents = [Document(str(i), text, (label,)) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
     for covariance in ("full", "low_rank", "diagonal", "gp"):
-        desk = stream.AdaptiveFilter.start(
-            documents, settings=stream.FilterSettings(covariance=covariance, word_threshold=0.0)
-        )
+        made = AdaptiveFilter.start(documents, settings=FilterSettings(covariance=covariance, word_threshold=0.0))
         for word in _NEW_WORDS:
             new = [one._replace(id=f"{word} {one.id}", text=f"{one.text} {word}") for one in documents]
-            list(stream.simulate(desk, new, judged=True))
+            list(simulate(made, new, judged=True))
 
 
 def count_models(folder: Path) -> None:
     """Rates, dispersions and their draws."""
-    from textbayes.models.counts import BayesCountClassifier
 
     counts, labels = _counts()
     for model in ("dirichlet_poisson", "dirichlet_negative_binomial", "negative_binomial", "poisson"):
@@ -173,9 +170,6 @@ def count_models(folder: Path) -> None:
 
 def screening(folder: Path) -> None:
     """Records of a literature review, judged one after the other; and the machine that simulations compare with."""
-    from textbayes.screen.collection import Collection
-    from textbayes.screen.solver import GramSolver, RowSolver
-    from textbayes.screen.topic import ScreeningTopic
 
     texts, _ = make_texts()
     settings = ScreenSettings()
@@ -193,7 +187,6 @@ def screening(folder: Path) -> None:
 
 def clusters(folder: Path) -> None:
     """Soft clusters of texts."""
-    from textbayes.models.clusters import SoftClusters
 
     counts, _ = _counts()
     SoftClusters(2, n_init=1, max_iter=3).fit(counts).transform(counts)
@@ -201,12 +194,11 @@ def clusters(folder: Path) -> None:
 
 def keyness(folder: Path) -> None:
     """Exact tests of word rates."""
-    from textbayes.lexical import keyness as test
 
     counts, labels = _counts()
     Y = np.array(labels)[:, None] == np.array(_LABELS)
     for model in ("poisson", "negative_binomial"):
-        test(counts, Y, model=model)
+        test_keyness(counts, Y, model=model)
 
 
 JOBS: dict[str, Callable[[Path], None]] = {
@@ -232,58 +224,19 @@ def run_job(name: str, folder: Path) -> None:
 
 
 def _counts() -> tuple[Any, list[str]]:
-    from textbayes.text import TextVectorizer
 
     texts, labels = make_texts()
     return TextVectorizer().fit_transform(texts), labels
 
 
 def _weights() -> tuple[Any, list[str]]:
-    from textbayes.text import TermWeighting
 
     counts, labels = _counts()
     return TermWeighting().fit_transform(counts), labels
 
 
-COLUMNS = ("feature", "compiled", "seconds")
-
-
-@cloup.command("compile")
-@click.option(
-    "--only", "chosen", multiple=True, metavar="FEATURE", help="This feature only; may be given several times."
-)
-@output_options
-@common_options
-def compile_kernels(chosen: tuple[str, ...], output: Output) -> None:
-    """Compile everything now, so that no later command waits.
-
-    Loops are compiled for this machine when a feature is first used, and kept. This compiles those of all features,
-    which takes a few minutes once, and says what each took; what is compiled already is left as it is.
-    """
-
-    for name in chosen:
-        if name not in JOBS:
-            raise click.UsageError(f"There is no feature {name!r}; choose among: {', '.join(JOBS)}.")
-    names = list(dict.fromkeys(chosen)) or list(JOBS)
-    logging.getLogger("textbayes").setLevel(logging.ERROR)  # the rows below say it
-    rows: list[dict[str, Any]] = []
-    with reporting() as progress, tempfile.TemporaryDirectory() as folder:
-        for done, name in enumerate(names):
-            progress(f"compiling for {name}", done, len(names))
-            rows.append(_compiled(name, Path(folder)))
-    if not output.is_table:
-        output.write(rows, COLUMNS)
-        return
-    table = make_table(*COLUMNS, right=COLUMNS[1:])
-    for row in rows:
-        table.add_row(row["feature"], str(row["compiled"]), f"{row['seconds']:.1f}")
-    console().print(table)
-
-
-def _compiled(name: str, folder: Path) -> dict[str, Any]:
+def compiled_by(name: str, folder: Path) -> dict[str, Any]:
     """Run the small job of a feature, and count the kernels that were not in the cache."""
-    from textbayes.kernels import n_compiled
-
     before, start = n_compiled(), time.perf_counter()
     run_job(name, folder)
     return {"feature": name, "compiled": n_compiled() - before, "seconds": round(time.perf_counter() - start, 2)}
