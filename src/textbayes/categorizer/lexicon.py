@@ -112,5 +112,7 @@ def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], sp
             found.append(match_knowledge(table, vectorizer, space))  # warns of words and labels that are not there
         else:
             names = list(vectorizer.get_feature_names_out())
-            found.append(match_priors(table if v in informed else [], names, space, words_of(vectorizer)))
+            # A view that the table is not about may have no words at all: sentence vectors.
+            given, analyze = (table, words_of(vectorizer)) if v in informed else ([], None)
+            found.append(match_priors(given, names, space, analyze))
     return found

@@ -185,7 +185,7 @@ def test_a_linear_model_with_intervals_gives_its_predictor_averaged_over_its_err
     texts = texts_of(stream)
     X = model.features(texts).weights
     mean = X @ model.coef_.T + model.intercept_
-    var = X.multiply(X) @ (model.standard_errors_**2).T + model.model_.linear.intercept_errors**2
+    var = X.multiply(X) @ (model.standard_errors_**2).T + model.model_.linear.intercept_errors_**2
     if link == "probit":
         expected = stats.norm.cdf(mean / np.sqrt(1.0 + var))
     else:  # ∫ expit(u) N(u; mean, var) du by Gauss–Hermite
