@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import pkgutil
 from importlib import import_module
@@ -99,11 +100,13 @@ def _there_is_a_sentence_model(sentence_model):
     sentence_model()
 
 
+def predictor(estimator: Any, X: Any) -> Any:
+    return estimator.predictor(Features(X, X, np.ones(X.shape[0])))
+
+
 def snapshot(case: Case) -> tuple[dict[str, Any], Any]:
-    given = case.first[0]
-    found = getattr(case.estimator, case.use)(
-        Features(None, given, np.ones(given.shape[0])) if case.use == "predictor" else given
-    )
+    ask = functools.partial(predictor, case.estimator) if case.use == "predictor" else getattr(case.estimator, case.use)
+    found = ask(case.first[0])
     return dict(vars(case.estimator)), copy.deepcopy(found.toarray() if hasattr(found, "toarray") else found)
 
 

@@ -112,7 +112,6 @@ def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], sp
             found.append(match_knowledge(table, vectorizer, space))  # warns of words and labels that are not there
         else:
             names = list(vectorizer.get_feature_names_out())
-            # A view that the table is not about may have no words at all: sentence vectors.
-            given, analyze = (table, words_of(vectorizer)) if v in informed else ([], None)
-            found.append(match_priors(given, names, space, analyze))
+            rows, words = (table, words_of(vectorizer)) if v in informed else ([], None)
+            found.append(match_priors(rows, names, space, words))
     return found

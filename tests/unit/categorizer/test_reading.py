@@ -193,15 +193,6 @@ def test_weights_and_a_prior_file_go_with_them(sentence_model):
     assert model.prior_advice_
 
 
-def test_a_prior_file_with_numbers_goes_with_them(sentence_model):
-    sentence_model()
-    texts, labels = draw(0, 60)
-    table = WordPriors([WordPrior("market", "grain", mean=2.0, scale=0.5)])
-    model = TextCategorizer(cv=3, prior=table, prior_weight=1.0).fit(texts, labels)
-    assert model.choice_["embeddings"]["outcome"] == "kept"
-    assert right(model, "multiclass") > 0.85
-
-
 @pytest.mark.parametrize(
     ("settings", "match"),
     [

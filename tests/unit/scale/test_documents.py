@@ -189,6 +189,7 @@ def test_files_that_are_not_there_or_not_right_are_named(executors, tmp_path):
     [
         ({"preset": "linear", "select": "chi2", "select_k": 5}, "select needs all documents in one place"),
         ({"model": "online"}, "models of type online are not trained on partitions"),
+        ({}, "automatic training needs all documents in one place; use preset='linear'"),
         ({"model": ["linear", "counts"]}, "linear, counts are not trained"),
         ({"model": "linear:inference=gibbs"}, "needs all documents in each chain"),
     ],
