@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import inspect
 import pkgutil
 from importlib import import_module
@@ -27,7 +26,6 @@ from textbayes import (
     TextVectorizer,
 )
 from textbayes.categorizer.members import Lexicon
-from textbayes.core.protocols import Features
 from textbayes.decide import ThresholdClassifier, make_rule, rules
 from textbayes.knowledge import from_words, match_priors
 from textbayes.models.clusters import SoftClusters
@@ -68,8 +66,8 @@ CASES = [
     Case(BayesOnlineClassifier(), (X, Y), OTHER, "predict_proba"),
     Case(BayesOnlineClassifier(covariance="full"), (X, Y), OTHER, "predict_proba"),
     Case(BayesProcessClassifier(budget=20), (X, Y), OTHER, "predict_proba"),
-    Case(NaiveBayesWeights(), (csr_matrix(X), INDICATOR), (csr_matrix(X), ~INDICATOR), "predictor"),
-    Case(LEXICON, (csr_matrix(X), INDICATOR), (csr_matrix(2.0 * X), INDICATOR), "predictor"),
+    Case(NaiveBayesWeights(), (csr_matrix(X), INDICATOR), (csr_matrix(X), ~INDICATOR), "decision_function"),
+    Case(LEXICON, (csr_matrix(X), INDICATOR), (csr_matrix(2.0 * X), INDICATOR), "decision_function"),
     Case(SoftClusters(2, random_state=0, n_init=1, max_iter=5, tol=1.0), (X,), OTHER[:1], "transform"),
     Case(SelectWords(k=3), (X, Y), OTHER, "transform"),
     Case(TermWeighting("tfidf1"), (X,), OTHER[:1], "transform"),
@@ -100,13 +98,8 @@ def _there_is_a_sentence_model(sentence_model):
     sentence_model()
 
 
-def predictor(estimator: Any, X: Any) -> Any:
-    return estimator.predictor(Features(X, X, np.ones(X.shape[0])))
-
-
 def snapshot(case: Case) -> tuple[dict[str, Any], Any]:
-    ask = functools.partial(predictor, case.estimator) if case.use == "predictor" else getattr(case.estimator, case.use)
-    found = ask(case.first[0])
+    found = getattr(case.estimator, case.use)(case.first[0])
     return dict(vars(case.estimator)), copy.deepcopy(found.toarray() if hasattr(found, "toarray") else found)
 
 

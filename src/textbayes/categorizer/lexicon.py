@@ -112,6 +112,5 @@ def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], sp
             found.append(match_knowledge(table, vectorizer, space))  # warns of words and labels that are not there
         else:
             names = list(vectorizer.get_feature_names_out())
-            rows, words = (table, words_of(vectorizer)) if v in informed else ([], None)
-            found.append(match_priors(rows, names, space, words))
+            found.append(match_priors(table if v in informed else [], names, space, words_of(vectorizer)))
     return found

@@ -71,7 +71,7 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
     if output.is_table:
         console().print(
             f"{target}: {plural(written['n_terms'], 'term')}, {plural(written['n_labels'], 'label')}, "
-            f"{max(written['bytes'] / 1000, 1.0):,.0f} kB"
+            f"{plural(written['bytes'], 'byte')}"
         )
     else:
         output.write([written], list(written))

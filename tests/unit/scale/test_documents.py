@@ -187,9 +187,8 @@ def test_files_that_are_not_there_or_not_right_are_named(executors, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"preset": "linear", "select": "chi2", "select_k": 5}, "select needs all documents in one place"),
-        ({"model": "online"}, "models of type online are not trained on partitions"),
-        ({}, "automatic training needs all documents in one place; use preset='linear'"),
+        ({"select": "chi2", "select_k": 5}, "select needs all documents in one place"),
+        ({"model": "online"}, "kind online are not trained on partitions"),
         ({"model": ["linear", "counts"]}, "linear, counts are not trained"),
         ({"model": "linear:inference=gibbs"}, "needs all documents in each chain"),
     ],
