@@ -11,7 +11,7 @@ import prior_tables
 
 
 def test_mutated_tables_are_refused_or_make_models_that_load():
-    found = prior_tables.run(n=150, seed=13)
-    assert found.n_run == 150
+    found = prior_tables.run(n=60, seed=13)
+    assert found.n_run == 60
     assert not found.findings, "\n".join(map(str, found.findings))
-    assert found.outcomes["trained"] > 30
+    assert found.outcomes["trained"] > 12

@@ -7,7 +7,9 @@ import io
 import json
 
 import pytest
+from click.testing import CliRunner
 
+from textbayes.cli.main import cli
 from textbayes.store import load_model
 
 HEADER = ["Nr", "Text", "Label", "Bemerkung"]
@@ -22,10 +24,10 @@ ODD = {  # by row: stray spaces, twins by case, missing labels, a word for missi
 }
 
 
-@pytest.fixture
-def messy(tmp_path, documents):
+@pytest.fixture(scope="module")
+def messy(tmp_path_factory, documents):
     """45 rows with semicolons, a byte order mark, umlauts, dashes, quoted line ends and formulas."""
-    path = tmp_path / "Beiträge.csv"
+    path = tmp_path_factory.mktemp("messy") / "Beiträge.csv"
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, delimiter=";", lineterminator="\r\n")
         writer.writerow(HEADER)
@@ -35,14 +37,16 @@ def messy(tmp_path, documents):
     return path
 
 
-@pytest.fixture
-def model(run, messy, tmp_path):
+@pytest.fixture(scope="module")
+def model(messy):
     """The model after all that reading named was settled."""
+    path = messy.with_name("model.tb")
     options = ("--unlabelled", "skip", "--merge-case", "--missing-label", "N/A", "--id-field", "Nr")
-    done = run("train", messy, *options, "-o", tmp_path / "model.tb", "--json")
+    done = CliRunner().invoke(cli, ["train", str(messy), *options, "-o", str(path), "--json"])
+    assert done.exit_code == 0, done.stderr
     assert "warning" not in done.stderr
     assert json.loads(done.stdout)["documents"] == 42
-    return tmp_path / "model.tb"
+    return path
 
 
 def test_reading_says_what_it_found(run, messy, tmp_path):

@@ -130,7 +130,7 @@ def test_words_are_ranked_by_what_they_add(kind, lines, models):
 
 
 def test_a_file_that_does_not_say_how_frequent_words_are(run, write, documents, tmp_path):
-    run("train", write(documents), "--weighting", "log", "-o", tmp_path / "m.tb")
+    run("train", write(documents), "--preset", "linear", "--weighting", "log", "-o", tmp_path / "m.tb")
     model = load_model(tmp_path / "m.tb")
     model.weighting_.document_frequency_ = None
     save_model(model, tmp_path / "m.tb")

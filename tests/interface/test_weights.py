@@ -57,7 +57,9 @@ def test_a_single_model_is_the_one_asked_for(run, write, documents, tmp_path):
 
 def test_a_pool_says_that_it_is_one_and_of_what(run, lines, write, documents, advice, tmp_path):
     path = tmp_path / "m.tb"
-    summary = lines("train", write(documents), "--prior", advice, "--prior-weight", "1", "-o", path)[0]
+    summary = lines(
+        "train", write(documents), "--preset", "linear", "--prior", advice, "--prior-weight", "1", "-o", path
+    )[0]
     model = load_model(path)
     first, second = model.pool_
     said = f"weight in the pool ({first:.2f} × laplace + {second:.2f} × gaussian)"

@@ -97,7 +97,8 @@ def twins(tmp_path, records, monkeypatch):
 
 
 # What parts of paths and questions may be; a route with another part must be added here.
-RECORDS = (*FIRST, "r20", "r40")
+# Answered by Ann as one that belongs and as one that does not, by both, and by nobody.
+RECORDS = ("r0", "r1", "r20", "r40")
 PARTS = {
     "project_id": ("{project_id}",), "record_id": RECORDS, "id": RECORDS, "kind": KINDS, "figure": tuple(DRAWINGS),
     "format": ("svg", "png"), "show": FILTERS, "topic": (TOPIC,), "find": ("",), "start": (0,),
@@ -189,7 +190,7 @@ def test_no_reply_tells_what_the_first_one_said(twins, name):
         code, _ = assert_same(twins, name, "GET", path, params=asked, follow_redirects=False)
         assert code in (200, 303) or (name == "cid" and path.endswith("/queue")), (path, code)
         n_asked += 1
-    assert n_asked > 60
+    assert n_asked > 50
     for (method, path), sent in CHANGES.items():
         assert_same(twins, name, method, path, follow_redirects=False, **sent)
         for look in ("/api/v1/projects/{project_id}/queue", "/api/v1/projects/{project_id}/status",

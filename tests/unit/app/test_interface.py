@@ -223,7 +223,7 @@ def test_requests_of_all_kinds_are_answered_as_described(described):
         one = operation.ok()
 
         @given(case=one.as_strategy())
-        @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+        @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
         def ask(case):
             if "project_id" in (case.path_parameters or {}) and case.method != "DELETE":
                 case.path_parameters["project_id"] = project

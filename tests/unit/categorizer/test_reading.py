@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -30,10 +32,16 @@ def right(model, kind: str) -> float:
     )
 
 
+_FITTED: dict[str, TextCategorizer] = {}
+
+
 @pytest.fixture(params=KINDS)
 def fitted(request, sentence_model):
+    """A model of each kind of labels, trained once; a test gets a copy."""
     sentence_model()
-    return request.param, TextCategorizer(cv=3, n_jobs=1).fit(*draw(0, 60, request.param))
+    if request.param not in _FITTED:
+        _FITTED[request.param] = TextCategorizer(cv=3, n_jobs=1).fit(*draw(0, 60, request.param))
+    return request.param, copy.deepcopy(_FITTED[request.param])
 
 
 def test_vectors_that_tell_more_than_words_are_kept_and_told_of(fitted):

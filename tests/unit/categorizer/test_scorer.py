@@ -80,7 +80,7 @@ def test_a_scorer_answers_as_the_model_to_the_last_bit(saved, labels, parameters
     assert np.array_equal(found.known_words, model._known_words(features))
 
 
-@pytest.mark.parametrize("corpus", ["bbc", "movie_reviews", "reuters21578", "20newsgroups"])
+@pytest.mark.parametrize("corpus", ["bbc", "movie_reviews", "20newsgroups"])
 def test_scores_of_real_texts_are_those_of_the_matrices(corpus):
     try:
         texts = load_corpus(corpus).texts[::15][:120]
@@ -88,7 +88,7 @@ def test_scores_of_real_texts_are_those_of_the_matrices(corpus):
         pytest.skip(str(error))
     model = TextCategorizer(cv=2, budget="quick", embeddings="off").fit(texts[:80], [i % 3 for i in range(80)])
     new = [*texts[60:], *NEW, "wheat" * 20_000, "corn\0prices", "great 😀 news!!! 🇩🇪", "日本語 news", "\ud800 x"]
-    for some in (new, *([text] for text in new[::3])):
+    for some in (new, *([text] for text in new[::6]), *([text] for text in new[-6:])):
         found, features = model.assess(some), model.features(some)
         assert np.allclose(found.proba, model.model_.proba(features, True), rtol=1e-12, atol=1e-15)
         assert np.array_equal(found.known_words, model._known_words(features))

@@ -18,12 +18,16 @@ from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
 from textbayes.report import summarise_draws, to_inference_data
 
-az = pytest.importorskip("arviz", reason="needs the extra gibbs")
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5)) * (RNG.random((60, 5)) < 0.7)
 Y = (X @ RNG.normal(size=(5, 2)) + RNG.normal(size=(60, 2)) > 0.0).astype(int)
 SAMPLER = Gibbs(chains=3, warmup=50, max_draws=400, target_ess=1e6, random_state=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def az():
+    """ArviZ takes seconds to import: not while tests are collected, which every worker does."""
+    return pytest.importorskip("arviz", reason="needs the extra gibbs")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def test_the_same_numbers_under_their_names(model, data):
     np.testing.assert_allclose(data.sample_stats["weight_norm"].isel(label=1), lengths)
 
 
-def test_diagnostics_are_those_that_arviz_computes(model, data):
+def test_diagnostics_are_those_that_arviz_computes(az, model, data):
     summary = az.summary(data, var_names=["weight"], round_to="none")
     ours = np.concatenate([one.weights for one in model.draws_.labels], axis=2)
     np.testing.assert_allclose(summary["ess_bulk"], bulk_effective_sample_size(ours), rtol=0.02)
@@ -60,7 +64,7 @@ def test_diagnostics_are_those_that_arviz_computes(model, data):
     np.testing.assert_allclose(summary["sd"], model.standard_errors_.ravel(), rtol=1e-2)
 
 
-def test_the_summary_is_that_of_arviz_without_arviz(model, data):
+def test_the_summary_is_that_of_arviz_without_arviz(az, model, data):
     rows = [row for row in summarise_draws(model, names=list("abcde")) if row.word != "intercept"]
     theirs = az.summary(data, var_names=["weight"], round_to="none")
     assert [(row.label, row.word) for row in rows] == [(label, word) for label in "01" for word in "abcde"]
@@ -114,7 +118,7 @@ def test_the_likelihood_is_that_of_the_link(model, data):
 
 
 @pytest.mark.slow
-def test_leave_one_out_is_near_what_leaving_out_gives():
+def test_leave_one_out_is_near_what_leaving_out_gives(az):
     """Three documents left out one after the other, against the estimate from draws that saw them all."""
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(40, 2)), rng.random(40) < 0.5

@@ -10,10 +10,13 @@ from textbayes.inference.gibbs import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.report import plot_words
 
-pytest.importorskip("arviz", reason="needs the extra gibbs")
-
 TEXTS = ["Öl preise", "Öl ernte", "bank rates", "the bank", "match goal", "goal"] * 4
 LABELS = ["chain", "chain", "money", "money", "sport", "sport"] * 4  # a name that ArviZ has for something else
+
+
+@pytest.fixture(scope="module", autouse=True)
+def az():
+    return pytest.importorskip("arviz", reason="needs the extra gibbs")
 
 
 @pytest.fixture(scope="module")
