@@ -78,7 +78,7 @@ def test_a_commit_subject_has_fewer_than_72_characters(length, refused):
     assert bool(re.search(subject["entry"], message, re.MULTILINE | re.DOTALL)) == refused
 
 
-@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/design.md", "docs/internals.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_names_is_there(page):
     """Paths from the root, from the package or from the categorizer; a file by its name alone is anywhere."""
     text = (ROOT / page).read_text(encoding="utf-8")

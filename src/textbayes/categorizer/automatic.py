@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from textbayes.categorizer.ensemble import Ensemble, LabelStacking, Part, some_other_label
 from textbayes.categorizer.held_out import HeldOut
@@ -18,7 +19,6 @@ from textbayes.categorizer.member_scores import (
     first_fold_loss,
 )
 from textbayes.categorizer.members import Member
-from textbayes.categorizer.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.schema import LEAST_SLOPE
 from textbayes.categorizer.sources import Source, TextSource
 from textbayes.categorizer.stackers import LabelWeights
@@ -26,7 +26,7 @@ from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking
 from textbayes.core.folds import label_order
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.evaluate.calibration import decision_losses
 from textbayes.models.base import FitOptions
 from textbayes.text import TermWeighting
@@ -236,3 +236,112 @@ def describe(
 
 def _or_none(loss: float) -> float | None:
     return loss if np.isfinite(loss) else None
+
+
+_CHANGE = 0.02  # root mean square of what scores may change by, as a share of their standard deviation
+_LOOKED_AT = 1_000  # documents
+_BLOCK = 8_192  # words at a time: there are as many weights of each as labels
+_SMALL_PARTS = (0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001)  # log-odds that a word adds to a text that has it
+
+
+def prune(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+    """Leave out small weights, in place; returns intercepts that have taken over what those add on average.
+
+    As many are left out as change scores of training documents by no more than a fiftieth of how much these differ.
+
+    Parameters
+    ----------
+    X : CSR matrix (n_docs, n_features)
+        The training documents.
+    coef, intercept : arrays (n_labels, n_features), (n_labels,)
+    """
+    columns = X.tocsc()
+    sums = np.asarray(columns.sum(axis=0)).ravel()
+    n_docs = np.diff(columns.indptr)
+    # A word that no training text has was told of: later texts may have it, as much as texts have of other words.
+    unseen = sums.sum() / max(int(n_docs.sum()), 1)
+    mean, typical = sums / X.shape[0], np.where(n_docs > 0, sums / np.maximum(n_docs, 1), unseen)
+    some = columns[:: max(X.shape[0] // _LOOKED_AT, 1)]
+    allowed = _CHANGE * float(np.asarray(some @ coef.T).std())
+    blocks = [slice(start, start + _BLOCK) for start in range(0, coef.shape[1], _BLOCK)]
+
+    def small(block: slice, least: float) -> BoolArray:
+        return np.asarray(np.abs(coef[:, block]) * typical[block] < least)
+
+    for least in _SMALL_PARTS:
+        moved, change = np.zeros(len(coef)), np.zeros((some.shape[0], len(coef)))
+        for block in blocks:
+            left = np.where(small(block, least), coef[:, block], 0.0)
+            moved += left @ mean[block]
+            change += some[:, block] @ left.T
+        if np.sqrt(np.mean((change - moved) ** 2)) <= allowed:
+            for block in blocks:
+                coef[:, block][small(block, least)] = 0.0
+            return np.asarray(intercept + moved)
+    return intercept
+
+
+_FROM, _TO = 4, 40  # texts of the labels that are cut down
+_MOST, _LEAST = 40, 5  # such labels: more add little, fewer say nothing
+_LEAST_JUDGED = 2  # held-out texts of such a label: one may be that which is learnt
+_LOG_ODDS = np.linspace(-9.0, 3.0, 49)
+
+ScoreThinned = Callable[[int, BoolArray, BoolArray], FloatArray]
+"""Log-odds of a label for the second documents after learning it from the first, its own among them marked as such."""
+
+
+def labels_to_thin(indicator: BoolArray, held: HeldOut, random_state: int) -> IntArray:
+    """The labels to cut down, none where no label needs it or too few could tell.
+
+    Parameters
+    ----------
+    indicator : boolean array (n_docs, n_labels)
+    held : HeldOut
+        The documents of these that were held out.
+    random_state : int
+    """
+    size, n_judged = indicator.sum(axis=0), held.indicator.sum(axis=0)
+    usable = label_order(indicator)
+    usable = usable[((size >= _FROM) & (size <= _TO) & (n_judged >= _LEAST_JUDGED))[usable]]
+    if not held.untested().any() or len(usable) < _LEAST:
+        return usable[:0]
+    rng = np.random.default_rng(random_state)
+    return np.asarray(rng.choice(usable, min(len(usable), _MOST), replace=False))
+
+
+def rare_threshold(
+    indicator: BoolArray,
+    labels: IntArray,
+    held_out: BoolArray,
+    answered: BoolArray,
+    score: ScoreThinned,
+    random_state: int,
+) -> float:
+    """Probability above which such labels should be assigned: the best mean F1 of labels cut down to one text each.
+
+    A label with one text among n has about one in the next n: that many false positives count against it.
+
+    Parameters
+    ----------
+    indicator : boolean array (n_docs, n_labels)
+    labels : array
+        The labels to cut down.
+    held_out : boolean array (n_docs,)
+        Documents to judge by that do not have the label; those that have it, but the one, are judged too.
+    answered : boolean array (n_docs,)
+        Documents that can be judged.
+    score : function of label, documents to learn from, documents to score
+    random_state : int
+    """
+    rng = np.random.default_rng(random_state)
+    total = np.zeros(len(_LOG_ODDS))
+    for k in labels:
+        own = indicator[:, k]
+        learnt = ~held_out & ~own
+        learnt[rng.choice(np.flatnonzero(own))] = True
+        judged = (held_out | own) & answered & ~learnt
+        log_odds, right = score(int(k), learnt, judged), own[judged]
+        recall = (log_odds[right, None] > _LOG_ODDS).mean(axis=0)
+        false = (log_odds[~right, None] > _LOG_ODDS).sum(axis=0) * (len(own) / max((~right).sum(), 1))
+        total += 2.0 * recall / (recall + false + 1.0)
+    return float(special.expit(_LOG_ODDS[int(total.argmax())]))

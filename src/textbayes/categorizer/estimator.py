@@ -14,8 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
-from textbayes.categorizer.inputs import as_texts, weighed
-from textbayes.categorizer.prepare import Prepared, copies_among, prepare, uses_auto
+from textbayes.categorizer.prepare import Prepared, as_texts, copies_among, prepare, uses_auto, weighed
 from textbayes.categorizer.reading import text_lengths
 from textbayes.categorizer.scorer import Assessment, scorer_of
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.categorizer.model_types import make_model
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, did_you_mean, plural
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.wording import did_you_mean, plural
 from textbayes.knowledge import (
     MatchedPriors,
     WordPriors,

@@ -22,6 +22,7 @@ from textbayes.categorizer.automatic import (
     choose_scheme,
     describe,
     lexicon_found,
+    prune,
     settle_sentences,
     stack_labels,
     threshold_of_rare,
@@ -41,7 +42,6 @@ from textbayes.categorizer.member_scores import (
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import parameters_state
 from textbayes.categorizer.plan import Plan
-from textbayes.categorizer.prune import prune
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
 from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.stacking import Stack

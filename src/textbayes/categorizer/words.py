@@ -11,10 +11,10 @@ import numpy as np
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer.attributes import FittedAttributes
 from textbayes.categorizer.explain import (
     Explanation,
     Explanations,
+    MergedWords,
     Rival,
     against_others,
     as_one_distribution,
@@ -22,19 +22,19 @@ from textbayes.categorizer.explain import (
     mirror,
     rivals_of,
 )
-from textbayes.categorizer.merged import MergedWords
 from textbayes.categorizer.model_types import make_model
-from textbayes.categorizer.notebook import model_html
 from textbayes.categorizer.presets import default_models
 from textbayes.categorizer.scorer import Assessment
-from textbayes.core.errors import InputError
+from textbayes.categorizer.summary import model_html
+from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features
 from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
-from textbayes.core.wording import did_you_mean
 from textbayes.decide import Rule
+from textbayes.links import BaseLink
+from textbayes.models.linear.model import LinearModel
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
 from textbayes.text.surface import common_forms, gather, word_columns
 
@@ -46,6 +46,53 @@ class LabelWord(NamedTuple):
     weight: float
     contribution: float | None
     texts: int | None
+
+
+class FittedAttributes:
+    """Weights, link, draws and calibration of ``model_``, as far as it has them."""
+
+    model_: Any
+
+    @property
+    def coef_(self) -> FloatArray:
+        return self._weights().coef_
+
+    @property
+    def intercept_(self) -> FloatArray:
+        return self._weights().intercept_
+
+    @property
+    def link_(self) -> BaseLink:
+        return self._weights().link_
+
+    @property
+    def draws_(self) -> Any:
+        linear = self._fitted().linear
+        return None if linear is None else linear.draws_
+
+    @property
+    def standard_errors_(self) -> FloatArray | None:
+        errors: FloatArray | None = self._fitted().word_weights().errors
+        return errors
+
+    @property
+    def calibration_(self) -> float:
+        return float(self._fitted().calibration)
+
+    @property
+    def inverse_temperature_(self) -> float:
+        return float(self._fitted().inverse_temperature)
+
+    def _fitted(self) -> Any:
+        if "model_" not in vars(self):
+            raise AttributeError("this TextCategorizer is not fitted; call fit first")
+        return self.model_
+
+    def _weights(self) -> LinearModel:
+        fitted = self._fitted().linear
+        if fitted is None:
+            raise AttributeError("this model is not linear and has no such weights; see top_words and explain")
+        return fitted
 
 
 class ExplainsWords(FittedAttributes):

@@ -25,9 +25,8 @@ from textbayes.cli.options import (
 )
 from textbayes.cli.output import Output, check_output, console, make_table, output_options
 from textbayes.cli.terminal import common_options, echo, note, waiting
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document, FloatArray
-from textbayes.core.wording import plural
 from textbayes.display.lines import shortened
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def _fit(counts: Any, labels: list[str | None] | None, model: SoftClusters) -> S
 def _save(
     path: Path, model: SoftClusters, vectorizer: Any, counts: Any, shares: Any, order: list[int], names: list[str]
 ) -> None:
-    from textbayes.categorizer.clusters import categorizer_of_clusters
+    from textbayes.categorizer.assemble import categorizer_of_clusters
 
     of_cluster = dict(zip(order, names, strict=True))
     in_order = [of_cluster[k] for k in range(len(names))]

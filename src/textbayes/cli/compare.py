@@ -28,9 +28,8 @@ from textbayes.cli.options import (
 )
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.terminal import common_options, echo, note, waiting
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.folds import stratified_folds
-from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.evaluate import Comparison

@@ -22,8 +22,7 @@ from textbayes.cli.options import most_used, option
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, note, waiting
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError
-from textbayes.core.wording import plural
+from textbayes.core.errors import InputError, plural
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer

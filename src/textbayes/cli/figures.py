@@ -11,10 +11,9 @@ from rich.table import Table
 from textbayes.cli.answers import Assessed
 from textbayes.cli.output import console, make_table
 from textbayes.cli.terminal import echo
+from textbayes.core.errors import plural
 from textbayes.core.types import BoolArray, Document
-from textbayes.core.wording import plural
-from textbayes.display.escapes import snippet
-from textbayes.display.lines import cell_width
+from textbayes.display.lines import cell_width, snippet
 from textbayes.evaluate import Confused
 from textbayes.evaluate.measures import mistake_sureness
 from textbayes.report.wording import caution, headline

@@ -18,12 +18,10 @@ from textbayes.cli.inputs import Inputs
 from textbayes.cli.labels import Labelling, no_label, read_topics
 from textbayes.cli.output import Output, check_output, console, make_table
 from textbayes.cli.terminal import echo, note, read_key, reporting, warn
-from textbayes.core.errors import InputError, MalformedFileError, ModelFileError
+from textbayes.core.errors import InputError, MalformedFileError, ModelFileError, plural
 from textbayes.core.types import Document
-from textbayes.core.wording import plural
 from textbayes.data.layout import Columns
-from textbayes.display.escapes import visible
-from textbayes.display.lines import cell_width, padded, shortened
+from textbayes.display.lines import cell_width, padded, shortened, visible
 from textbayes.knowledge import WordPriors
 from textbayes.store import load_categorizer, save_model
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model, filter_from_model, replay_log

@@ -21,9 +21,8 @@ from textbayes import data, store
 from textbayes.cli.errors import as_options, offers, typed_again
 from textbayes.cli.options import COUNT, KeyValue, NameOption, RegistryName, download_option, option
 from textbayes.cli.terminal import counting, downloading, note, reporting
-from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
+from textbayes.core.errors import InputError, MalformedFileError, TextBayesError, plural
 from textbayes.core.types import Document
-from textbayes.core.wording import plural
 from textbayes.data import open_documents
 from textbayes.data.formats._fields import NoTextFieldError
 from textbayes.data.layout import Columns, Layout, listed_columns

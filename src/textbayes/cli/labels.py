@@ -22,9 +22,8 @@ from textbayes.cli.errors import offers
 from textbayes.cli.inputs import Inputs, require_documents
 from textbayes.cli.options import option
 from textbayes.cli.terminal import note, warn
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.core.wording import plural
 from textbayes.data.labels import examine_labels, merge_case, relabel
 
 Unlabelled = Literal["skip", "keep"]

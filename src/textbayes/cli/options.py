@@ -20,10 +20,9 @@ import textbayes
 from textbayes import decide, text
 from textbayes.cli.errors import as_options
 from textbayes.cli.terminal import MOST_USED
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.parameters import key_value
 from textbayes.core.registry import Registry
-from textbayes.core.wording import did_you_mean
 from textbayes.text.linear_pattern import check_can_be_kept
 
 if TYPE_CHECKING:

@@ -26,12 +26,11 @@ from textbayes import report
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.terminal import console, echo, note, warn
 from textbayes.core.atomic import atomic_write, output_path
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.tables import PLAIN, CsvForm, csv_text, tsv_text
 from textbayes.core.types import Document
-from textbayes.core.wording import plural
 from textbayes.data.documents import guess_from_name
-from textbayes.display.escapes import visible
+from textbayes.display.lines import visible
 from textbayes.display.pages import workbook
 
 if TYPE_CHECKING:

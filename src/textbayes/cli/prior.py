@@ -13,7 +13,7 @@ from textbayes import knowledge, store
 from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.atomic import atomic_write
-from textbayes.core.wording import plural
+from textbayes.core.errors import plural
 
 if TYPE_CHECKING:
     from textbayes.knowledge import WordPriors

@@ -19,12 +19,11 @@ from textbayes.cli.options import SEED, most_used, option, top_option
 from textbayes.cli.output import Output, check_output, kind_by_ending, open_results, output_options
 from textbayes.cli.terminal import common_options, echo, note, read_key
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError
-from textbayes.core.wording import plural
+from textbayes.core.errors import InputError, plural
 from textbayes.data.documents import guess_format
 from textbayes.data.formats import FORMATS
 from textbayes.data.options import option_defaults
-from textbayes.display.escapes import visible
+from textbayes.display.lines import visible
 from textbayes.screen.duplicates import merge_duplicates, with_own_ids
 from textbayes.screen.references import WRITERS
 from textbayes.screen.settings import TOPIC

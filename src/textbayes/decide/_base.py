@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
 from textbayes.core.codec import Array, Fields, Hyper, List, Number, Whole
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.parameters import Parameters, name_and_parameters
 from textbayes.core.registry import Registry
@@ -30,7 +30,6 @@ from textbayes.core.validation import (
     check_same_length,
     is_number,
 )
-from textbayes.core.wording import did_you_mean
 
 NEVER = 1.0
 ALWAYS = -1.0

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.errors import InputError, MissingExtraError, plural
 from textbayes.core.tables import flat, is_formula
-from textbayes.core.wording import plural
-from textbayes.display.escapes import visible
+from textbayes.display.lines import visible
 
 _PACKAGES = ("jinja2", "matplotlib")
 

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, bdtrik
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.labels import Kind, encode_labels, label_layout
 from textbayes.core.types import AnyArray, BoolArray, Matrix
 from textbayes.core.validation import check_choice, check_indicator, check_same_length
-from textbayes.core.wording import plural
 from textbayes.evaluate.measures import check_pair, contingency, f_measure
 from textbayes.evaluate.significance import (
     Alternative,

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
 import numpy as np
 from sklearn.base import clone
 
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.errors import InputError, NotSupportedError, did_you_mean
 from textbayes.core.labels import LabelSpace
 from textbayes.core.machine import n_threads
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.state import from_state, to_state
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.core.wording import did_you_mean
 from textbayes.inference import make_inference, samples
 from textbayes.knowledge.match import MatchedPriors
 

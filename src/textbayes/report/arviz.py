@@ -11,11 +11,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
+from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError, did_you_mean
 from textbayes.core.labels import encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.core.wording import did_you_mean
 from textbayes.inference.base import label_replicates_of
 from textbayes.knowledge import words_of
 from textbayes.links import make_link

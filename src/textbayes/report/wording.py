@@ -12,7 +12,7 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.prepare import members_of
 from textbayes.categorizer.summary import partial_members
-from textbayes.core.wording import plural
+from textbayes.core.errors import plural
 from textbayes.decide import Rule
 from textbayes.models.linear.model import LinearModel
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer

@@ -17,10 +17,9 @@ import numpy as np
 from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.inputs import weighed
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
-from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto, weighed
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.settings import check_settings, rule_for
 from textbayes.categorizer.sources import Group, Read, Target

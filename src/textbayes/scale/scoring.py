@@ -22,8 +22,8 @@ from textbayes.core.types import Document
 from textbayes.scale.arrow import arrow_schema, score_columns
 from textbayes.scale.partitions import FilePartition
 from textbayes.store import load_categorizer
+from textbayes.store.archive import read_json
 from textbayes.store.lock import replacing
-from textbayes.store.strict_json import read_json
 
 MANIFEST = "textbayes-scores.json"
 _BATCH = 4_096  # documents scored at a time

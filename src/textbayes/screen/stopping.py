@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import stats
 
-from textbayes.core.errors import InputError
-from textbayes.core.wording import plural
+from textbayes.core.errors import InputError, plural
 from textbayes.screen.remaining import (
     DEFAULT_WEIGHTS,
     Line,

@@ -1,17 +1,23 @@
-"""The zip around a state, read with a bound on everything that it unpacks to."""
+"""Zip members, JSON and arrays of model files, read only as far as they can be believed."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
+
+from textbayes.core.codec import Choice, Field, List, Named, Record, Whole, read
 from textbayes.core.errors import ModelFileError
-from textbayes.store.file_format import FileFormat
+from textbayes.core.machine import check_fits_memory
+from textbayes.core.types import AnyArray
+from textbayes.store.file_format import MOST_BYTES, FileFormat
 
 _END = struct.Struct("<4s4H2LH")  # end of the central directory: what a zip file without a comment ends with
 _LOCATOR, _END_64 = 20, struct.Struct("<4sQ2H2L4Q")  # the same for files of more than 4 GiB
@@ -102,3 +108,95 @@ def _check_directory(path: Path, stream: IO[bytes], form: FileFormat) -> None:
         length = max(length if length < 2**32 - 1 else 0, _END_64.unpack(tail[: _END_64.size])[8])
     if length > _MOST_DIRECTORY:
         raise ModelFileError(f"{path} is not a textbayes {form.noun}: it has more in it than a {form.noun}")
+
+
+_TYPES = {"F64": 8, "F32": 4, "I64": 8, "I32": 4, "U64": 8, "I8": 1, "U8": 1, "BOOL": 1}
+_LENGTH = struct.Struct("<Q")
+_SIZE = Whole(0)
+_ENTRY = Record({"dtype": Choice(*_TYPES), "shape": List(_SIZE, most=8), "data_offsets": List(_SIZE, 2, 2)})
+_HEADER: dict[str, Field] = {"arrays": Named(_ENTRY)}
+
+
+def read_arrays_member(path: Path, stream: IO[bytes], name: str) -> bytes:
+    """Read the member with all arrays, no more of it than the shapes in its header need."""
+    start = stream.read(_LENGTH.size)
+    length = _LENGTH.unpack(start)[0] if len(start) == _LENGTH.size else -1
+    if not 0 < length <= MOST_BYTES:
+        raise ModelFileError(f"{path} is altered: the header of its {name} is missing or not believable")
+    header = stream.read(length)
+    size = _size(header, f"the header of {name} in {path}")
+    check_fits_memory(size, f"the arrays of {path}")
+    return start + header + read_member(path, stream, size, name)
+
+
+def load_arrays(content: bytes) -> dict[str, AnyArray]:
+    """The arrays of a member that :func:`read_arrays_member` read."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        arrays: dict[str, AnyArray] = load(content)
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ModelFileError(f"the model's arrays are damaged ({error}); was the file altered?") from error
+    return arrays
+
+
+def _size(header: bytes, what: str) -> int:
+    """The bytes that the arrays of a header take, one after the other without a gap."""
+    entries = read(_HEADER, {"arrays": read_json(header, what)}, {}, what)["arrays"]
+    at = 0
+    for name, entry in sorted(entries.items(), key=lambda item: item[1]["data_offsets"]):
+        first, last = entry["data_offsets"]
+        if first != at or last - first != _TYPES[entry["dtype"]] * int(np.prod(entry["shape"], dtype=object)):
+            raise ModelFileError(f"{what} is wrong about where {name[:40]!r} is; was the file altered?")
+        at = last
+    return at
+
+
+_MOST_VALUES = 4_000_000  # in so many bytes; in more, more
+_DEEPEST = 32
+_MOST_DIGITS = 40  # the state of a random generator has 128 bits
+
+
+def read_json(content: bytes, what: str, largest: int = MOST_BYTES) -> Any:
+    """Read a JSON value; anything that is not plain JSON of a sensible size is refused."""
+    if len(content) > largest:
+        raise ModelFileError(f"{what} has more than {largest >> 20} MiB; was the file altered?")
+    most = max(1, largest // MOST_BYTES) * _MOST_VALUES
+    if content.count(b",") + content.count(b"[") + content.count(b"{") > most:
+        raise ModelFileError(f"{what} has more than {most:,} values; was the file altered?")
+    try:
+        value = json.loads(content.decode("utf-8"), object_pairs_hook=_each_once, parse_int=_whole)
+    except RecursionError:
+        raise ModelFileError(f"{what} is nested more than {_DEEPEST} deep; was the file altered?") from None
+    except ValueError as error:
+        raise ModelFileError(f"{what} cannot be read ({error}); was the file altered?") from error
+    _check_depth(value, what)
+    return value
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("it has a key twice")
+    return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"it has a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _check_depth(value: Any, what: str) -> None:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return
+    raise ModelFileError(f"{what} is nested more than {_DEEPEST} deep; was the file altered?")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """Values that a value holds; none in numbers and texts."""
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

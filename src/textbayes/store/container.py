@@ -1,7 +1,7 @@
 """How state is kept: JSON and arrays, members of a zip that is written whole or not at all; nothing in it is believed.
 
-Model files, snapshots of filters and states of Gibbs runs are written and read here; see ``archive``, ``strict_json``
-and ``arrays`` for the bounds that hold before anything is unpacked.
+Model files, snapshots of filters and states of Gibbs runs are written and read here; see ``archive`` for the
+bounds that hold before anything is unpacked.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ import numpy as np
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.store.archive import may_unpack_to, open_archive
-from textbayes.store.file_format import ARRAYS, FileFormat
-from textbayes.store.strict_json import MOST_BYTES, read_json
+from textbayes.store.archive import may_unpack_to, open_archive, read_json
+from textbayes.store.file_format import ARRAYS, MOST_BYTES, FileFormat
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same state gives the same bytes
 _LARGEST_MANIFEST = 1 << 16
@@ -48,7 +47,7 @@ class Container:
 
     def arrays(self) -> dict[str, AnyArray]:
         """All arrays by name."""
-        from textbayes.store.arrays import load_arrays, read_arrays_member
+        from textbayes.store.archive import load_arrays, read_arrays_member
 
         with self._archive.open(ARRAYS) as stream:
             content = read_arrays_member(self._path, stream, ARRAYS)

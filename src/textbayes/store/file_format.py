@@ -10,9 +10,9 @@ from typing import Any
 
 from textbayes._version import __version__
 from textbayes.core.errors import ModelFileError, TextBayesError
-from textbayes.store.strict_json import MOST_BYTES
 
 ARRAYS = "arrays.safetensors"
+MOST_BYTES = 32 << 20  # of JSON
 _UNFORESEEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
 
 

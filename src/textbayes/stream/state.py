@@ -15,7 +15,7 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, Document, FloatArray, IntArray
-from textbayes.display.escapes import snippet
+from textbayes.display.lines import snippet
 from textbayes.models.online import DeferredPosterior
 from textbayes.models.online.gp import KERNELS
 from textbayes.models.online.state import posterior_from_state, posterior_state

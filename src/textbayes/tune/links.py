@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from textbayes.core.cross_validation import Folds
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.labels import Kind, encode_labels
 from textbayes.core.machine import n_threads
 from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_finite, check_same_length
-from textbayes.core.wording import plural
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
 from textbayes.links import BaseLink, make_link

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer
+from textbayes.categorizer.automatic import labels_to_thin, rare_threshold
 from textbayes.categorizer.ensemble import some_other_label
 from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.plan import auto_plan
-from textbayes.categorizer.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.reading import has_headlines, language_of, read_views
 from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from textbayes.categorizer.prune import prune
+from textbayes.categorizer.automatic import prune
 
 
 def test_scores_hardly_change_and_most_weights_go():
@@ -46,7 +46,7 @@ def test_more_words_than_a_block_are_looked_at_together(monkeypatch):
     X, coef = sparse.random(200, 500, 0.1, random_state=3, format="csr"), rng.normal(0.0, 0.3, (2, 500)) ** 3
     whole, parts = coef.copy(), coef.copy()
     expected = prune(X, whole, np.zeros(2))
-    monkeypatch.setattr("textbayes.categorizer.prune._BLOCK", 64)
+    monkeypatch.setattr("textbayes.categorizer.automatic._BLOCK", 64)
     np.testing.assert_allclose(prune(X, parts, np.zeros(2)), expected, rtol=1e-12)
     np.testing.assert_array_equal(parts, whole)
     assert 0 < np.count_nonzero(whole) < whole.size

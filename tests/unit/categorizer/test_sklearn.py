@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from textbayes import BayesLinearClassifier, TextCategorizer, TextVectorizer
-from textbayes.categorizer.notebook import explanations_html
+from textbayes.categorizer.summary import explanations_html
 from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.decide import make_rule
 from textbayes.select import scores

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import textbayes
-from textbayes.core.wording import plural
+from textbayes.core.errors import plural
 
 NOUNS = "document|text|label|record|topic|word|term|judgement|review|cluster|group|question"
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from textbayes.app.access import Access
 from textbayes.app.accounts import Visitor
-from textbayes.display.escapes import visible
+from textbayes.display.lines import visible
 from textbayes.report.render import percent, signed
 
 _TEMPLATES = Path(__file__).with_name("templates")

@@ -19,8 +19,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
-from textbayes.core.wording import did_you_mean, plural
+from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError, did_you_mean, plural
 from textbayes.data.decoding import ZIP_HEAD
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import (
