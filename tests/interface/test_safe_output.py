@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from textbayes.display.escapes import visible
+from textbayes.display.lines import visible
 
 import textbayes.cli
 from textbayes.categorizer import TextCategorizer

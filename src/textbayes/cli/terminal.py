@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from textbayes import data
-from textbayes.display.escapes import visible
+from textbayes.display.lines import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
