@@ -9,9 +9,9 @@ References
 ----------
 Chai, Ng & Chieu (2002), SIGIR, § 3 and 4.2; MacKay (1992), Information-based objective functions for active data
 selection, Neural Computation 4; Houlsby et al. (2011), Bayesian active learning for classification and preference
-learning (mutual information for several classes); Kirsch, van Amersfoort & Gal (2019), BatchBALD; Roy & McCallum (2001),
-Toward optimal active learning through sampling estimation of error reduction; Zhdanov (2019), Diverse mini-batch active
-learning.
+learning (mutual information for several classes); Kirsch, van Amersfoort & Gal (2019), BatchBALD; Roy & McCallum
+(2001), Toward optimal active learning through sampling estimation of error reduction; Zhdanov (2019), Diverse
+mini-batch active learning.
 """
 
 from __future__ import annotations

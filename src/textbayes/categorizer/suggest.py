@@ -30,9 +30,7 @@ from textbayes.text.copies import find_copies, text_sketches
 
 Strategy = Literal["clusters", "information", "error", "margin", "entropy", "random"]
 STRATEGIES = ("clusters", "information", "error", "margin", "entropy", "random")
-RANDOM_SHARE = 0.1  # of the suggestions
-_SCALE = 5.5  # of the Gaussian prior, as that of ``presets.default_models``
-_TOLERANCE = 3e-3
+_SCALE, _TOLERANCE = 10.0, 3e-3  # of the Gaussian prior, and of fits
 _DIRECTIONS = 50
 _TIMES = 10  # as many uncertain texts as are wanted are put into groups
 _CANDIDATES, _TRIED, _OTHERS = 500, 100, 150  # texts whose information, or error afterwards, is computed
@@ -109,7 +107,7 @@ class LabellingSession:
         multi_label: bool = False,
         drawn: Sequence[bool] | None = None,
         strategy: Strategy = "clusters",
-        random_share: float = RANDOM_SHARE,
+        random_share: float = 0.1,
         seed: int = 0,
         model: Any = None,
     ) -> None:
@@ -391,11 +389,16 @@ def _scales_after(model: Any, n_columns: int) -> FloatArray:
 
 
 def _fit(X: Any, Y: BoolArray, exclusive: bool) -> BayesLinearClassifier | None:
-    """The fast model, of the labels that some texts have and some have not; None if there is nothing to tell apart."""
+    """The fast model, of the labels that some texts have and some have not; None if there is nothing to tell apart.
+
+    Exclusive classes have no intercepts: with few texts these would say little more than which class came first, and
+    outvote the words. Of many labels most texts have none, so that they need theirs.
+    """
     told = Y.any(axis=0) & ~Y.all(axis=0)
     if not told.any():
         return None
-    model = BayesLinearClassifier(prior="gaussian", scale=_SCALE, inference="dual", tol=_TOLERANCE)
+    settings: dict[str, Any] = {"prior": "gaussian", "inference": "dual", "tol": _TOLERANCE}
+    model = BayesLinearClassifier(scale=_SCALE, fit_intercept=not exclusive, **settings)
     return model.fit(X, Y[:, told].argmax(axis=1) if exclusive else sparse.csr_matrix(Y[:, told].astype(int)))
 
 
