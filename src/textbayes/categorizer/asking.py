@@ -32,6 +32,7 @@ _DRAWS = 5  # 2⁵ quasi-random draws of the predictors of several classes
 _NODES = 32  # of the quadrature for one label
 _CLASSES = 8  # most probable classes of a text whose answers are tried
 _SWEEPS = 12  # of the search for clusters
+_STRANGE = 0.1
 
 
 def shared_curvature(proba: FloatArray) -> FloatArray:
@@ -155,9 +156,9 @@ def expected_error(
 ) -> FloatArray:
     """Share of other texts expected to be wrong after the answer to each text: smaller is better, (n_texts,).
 
-    Every answer is tried with its probability. It moves the predictors of the other texts by one Newton step,
-    c(y − p)/(1 + p(1 − p)v), with c the covariance and v the text's own variance; the error of a text is one less the
-    probability of its most probable class, of a label that of its less probable outcome.
+    Every answer is tried with its probability. It moves the predictors of the other texts by c(y − p'), with c the
+    covariance and p' the text's own probability after the answer. The error of a text is one less the probability of
+    its most probable class, of a label that of its less probable outcome.
 
     Parameters
     ----------
@@ -173,23 +174,33 @@ def expected_error(
         total = np.zeros(len(mean))
         for k in range(mean.shape[1]):
             p = proba[:, k]
-            reach = covariance / (1.0 + p * (1.0 - p) * variance)[:, None]
-            for y, chance in ((1.0, p), (0.0, 1.0 - p)):
-                after = special.expit(others[:, k] + reach * (y - p)[:, None])
+            for y, chance in ((1.0, p), (-1.0, 1.0 - p)):
+                moved = covariance * (y * _left_to_learn(y * mean[:, k], variance))[:, None]
+                after = special.expit(others[:, k] + moved)
                 total += chance * np.minimum(after, 1.0 - after).mean(axis=1)
         return total
     order = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES]
     error, tried = np.zeros(len(mean)), np.zeros(len(mean))
     rows = np.arange(len(mean))
-    factor = 1.0 / (1.0 + proba * (1.0 - proba) * variance[:, None])
+    other = -_left_to_learn(-mean, variance[:, None])
     for k in order.T:
-        step = -proba * factor
-        step[rows, k] = (1.0 - proba[rows, k]) * factor[rows, k]
+        step = other.copy()
+        step[rows, k] = _left_to_learn(mean[rows, k], variance)
         for i in rows:
             after = _probabilities(others + covariance[i][:, None] * step[i], True)
             error[i] += proba[i, k[i]] * (1.0 - after.max(axis=1).mean())
         tried += proba[rows, k]
     return np.asarray(error / tried)
+
+
+def _left_to_learn(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """1 − p' after a text has been found to have a label: the d in (0, 1) with d = 1 − expit(mean + variance·d)."""
+    low, high = np.zeros(np.shape(mean)), np.ones(np.shape(mean))
+    for _ in range(30):  # halvings
+        middle = 0.5 * (low + high)
+        short = middle < special.expit(-(mean + variance * middle))
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return 0.5 * (low + high)
 
 
 def _probabilities(mean: FloatArray, exclusive: bool) -> FloatArray:
@@ -287,21 +298,21 @@ def clusters(points: FloatArray, n: int, weight: FloatArray, seed: int = 0) -> t
     return np.array(central, dtype=np.int64), np.searchsorted(filled, group).astype(np.int64)
 
 
-def directions(X: Any, n: int, seed: int = 0) -> tuple[FloatArray, BoolArray]:
-    """Texts in few dimensions, of length one (latent semantic analysis), and which are unlike all others.
-
-    A text is unlike all others if the leading directions hold less of its squared length than a tenth of what they
-    hold of the usual text: its words, few or many, do not go with those of other texts.
-    """
+def directions(X: Any, n: int, seed: int = 0) -> FloatArray:
+    """Texts in few dimensions, of length one: latent semantic analysis."""
     from sklearn.utils.extmath import randomized_svd
 
     n = max(min(n, min(X.shape) - 1), 1)
     left, values, _ = randomized_svd(X, n, n_iter=3, random_state=seed)
     points = np.asarray(left * values, dtype=np.float64)
-    held, length = (points**2).sum(axis=1), np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    share = held / np.maximum(length, _LEAST)
-    usual = np.median(share[length > 0.0]) if (length > 0.0).any() else 0.0
-    return points / np.sqrt(np.maximum(held, _LEAST))[:, None], share < 0.1 * usual
+    return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1), _LEAST)[:, None])
+
+
+def unlike_others(X: Any) -> BoolArray:
+    """Which texts share next to nothing with others: a tenth of what the usual text does, on average over them."""
+    total = np.asarray(X.sum(axis=0)).ravel()
+    shared = np.asarray(X @ total).ravel() - np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(shared <= _STRANGE * np.median(shared))
 
 
 def _entropy(proba: FloatArray) -> FloatArray:

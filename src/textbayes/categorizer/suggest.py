@@ -11,7 +11,8 @@ random all the same, from all texts without a label: these make figures of the m
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse, special
@@ -41,13 +42,14 @@ _LEAST_FOR_CURVE, _LEAST_AT_RANDOM = 20, 10  # labelled texts, and those of them
 _FARTHEST_OFF = -20.0  # log-odds of a class without a labelled text
 
 
-class Suggestion(NamedTuple):
+@dataclass(frozen=True)
+class Suggestion:
     """A text to label.
 
-    ``guess`` has the label or labels that the model would give, ``probability`` is that of the guess (of several the
-    lowest, of none the highest that any has); both are None as long as no model can be fitted. ``reason`` is the
-    strategy, ``"random"`` or, at the start, ``"typical"``. ``score`` is what the text was chosen by: bits for
-    "information" and "entropy", errors avoided for "error", 0 to 1 for others.
+    ``index`` is its place among the texts. ``guess`` has the label or labels that the model would give,
+    ``probability`` is that of the guess (of several the lowest, of none the highest that any has); both are None as
+    long as no model can be fitted. ``reason`` is the strategy, ``"random"`` or, at the start, ``"typical"``. ``score``
+    is what the text was chosen by: bits for "information" and "entropy", errors avoided for "error", 0 to 1 for others.
     """
 
     index: int
@@ -125,7 +127,7 @@ class LabellingSession:
         self._X, first, scale = _read(texts, model)
         self._copy_of = first
         self._scaled = self._X if scale is None else sparse.csr_matrix(self._X @ sparse.diags(scale))
-        self._points, self._unlike = asking.directions(self._X, _DIRECTIONS, seed)
+        self._points, self._unlike = asking.directions(self._X, _DIRECTIONS, seed), asking.unlike_others(self._X)
         self._labels: dict[int, tuple[str, ...]] = {}
         self._drawn: dict[int, bool] = {}
         self._at_random: set[int] = set()
@@ -302,8 +304,10 @@ class LabellingSession:
         found = self._held_out(_SIZES)
         if found is None:
             return None
+        rows = self._labels
         sizes, right, weight = found
-        return expected_growth(sizes, right, weight, [len(self._labels) + more for more in ahead], seed=self._seed)
+        start = 0.0 if self.multi_label else 1.0 / max(len(self.names), 2)
+        return expected_growth(sizes, right, weight, [len(rows) + more for more in ahead], start, seed=self._seed)
 
     def _held_out(self, parts: Sequence[float]) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """Numbers of texts learnt from, how much of each held-out text's answer was right by each, and weights."""

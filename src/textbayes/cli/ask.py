@@ -187,7 +187,7 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
     if inputs.corpus is not None:
         return [_Source(inputs, list(inputs.documents()))]
     expected = None if columns is None else Columns.from_state(columns)
-    found = []
+    found: list[_Source] = []
     for file in inputs.paths:
         own = replace(inputs, paths=(file,), layout=SourceLayout(expected, inputs.layout.say))
         if found and expected is not None:  # where labels are is known now, and need not be in every file

@@ -13,7 +13,8 @@ from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import as_numbers
 
-_POWERS = np.array([0.25, 0.5, 0.75, 1.0, 1.5])  # of the number of labels, by which the error falls
+_POWERS = np.array([0.5, 0.75, 1.0, 1.5])  # by which the error falls, once labels are many
+_HALVES = 60  # numbers of labels tried, at which half of what can be learnt is learnt
 _RESAMPLED = 200
 _FURTHEST = 64  # times as many labels as there are, as far as the curve is followed
 
@@ -98,11 +99,15 @@ def expected_growth(
     right: FloatArray,
     weight: ArrayLike,
     ahead: Sequence[int],
+    start: float = 0.0,
     step: int = 100,
     least: float = 0.01,
     seed: int = 0,
 ) -> Growth:
-    """Follow a learning curve: 1 − a − b·n^(−c), fitted to held-out answers of models of fewer labelled texts.
+    """Follow a learning curve, fitted to held-out answers of models of fewer labelled texts.
+
+    The error with n labels is a + (1 − start − a)/(1 + (n/m)^c): it falls from that of a guess to a, and half of the
+    way is done with m labels. Beyond m this is a power law; a power law alone would miss that few labels teach little.
 
     Parameters
     ----------
@@ -114,6 +119,8 @@ def expected_growth(
         How much each text counts, see :func:`draw_weights`.
     ahead : sequence of int
         Numbers of labelled texts to look ahead to.
+    start : float
+        Share right without any label.
     step, least : int, float
         More labels stop paying where ``step`` of them are expected to add less than ``least``.
     seed : int
@@ -121,46 +128,54 @@ def expected_growth(
 
     Examples
     --------
-    >>> right = np.random.default_rng(0).random((4000, 3)) < [0.5, 0.75, 0.875]  # the error halves with the double
-    >>> growth = expected_growth([10, 20, 40], right.astype(float), np.ones(4000), [80])
-    >>> bool(abs(growth.share[0] - 0.9375) < 0.03), bool(growth.low[0] < growth.share[0] < growth.high[0])
+    >>> errors = 0.5 / (1.0 + np.array([10, 20, 40]) / 10.0)
+    >>> right = np.random.default_rng(0).random((4000, 3)) > errors
+    >>> growth = expected_growth([10, 20, 40], right.astype(float), np.ones(4000), [80], start=0.5)
+    >>> bool(abs(growth.share[0] - (1.0 - 0.5 / 9.0)) < 0.03), bool(growth.low[0] < growth.share[0] < growth.high[0])
     (True, True)
     """
     numbers = as_numbers(sizes, "sizes")
     if len(np.unique(numbers)) < 2:
         raise InputError("a curve needs models of two sizes or more; give more of them")
     weights = as_numbers(weight, "weight")
+    share = weights / weights.sum()
     targets = np.asarray(ahead, dtype=np.int64)
     rng = np.random.default_rng(seed)
-    curves = [_curve(numbers, weights @ right / weights.sum())]
-    share = weights / weights.sum()
     n_drawn = max(int(1.0 / (share**2).sum()), 2)  # as many texts of equal weight
+    middle = _Curve.of(numbers, share @ right, start)
+    reached = []
     for _ in range(_RESAMPLED):
         rows = rng.choice(len(right), n_drawn, p=share)
-        curves.append(_curve(numbers, right[rows].mean(axis=0)))
-    reached = np.array([_at(curve, targets) for curve in curves])
-    low, high = np.quantile(reached[1:], [0.05, 0.95], axis=0)
-    middle = reached[0]
-    places = np.unique(np.geomspace(max(numbers.max(), 2), _FURTHEST * numbers.max(), 200).astype(np.int64))
-    gains = _at(curves[0], places + step) - _at(curves[0], places)
-    stops = np.flatnonzero(gains < least)
+        reached.append(_Curve.of(numbers, right[rows].mean(axis=0), start).at(targets))
+    low, high = np.quantile(reached, [0.05, 0.95], axis=0)
+    expected = middle.at(targets)
+    places = np.unique(np.geomspace(max(numbers.max(), 2.0), _FURTHEST * numbers.max(), 200).astype(np.int64))
+    stops = np.flatnonzero(middle.at(places + step) - middle.at(places) < least)
     enough = int(places[stops[0]]) if len(stops) else None
-    return Growth(targets, middle, np.minimum(low, middle), np.maximum(high, middle), enough)
+    return Growth(targets, expected, np.minimum(low, expected), np.maximum(high, expected), enough)
 
 
-def _curve(sizes: FloatArray, share: FloatArray) -> tuple[float, float, float]:
-    """a, b and c of the error a + b·n^(−c) that is nearest, a and b not negative."""
-    from scipy.optimize import nnls
+class _Curve(NamedTuple):
+    """The error floor + (begin − floor)/(1 + (n/half)^power)."""
 
-    best = (np.inf, 0.0, 0.0, 1.0)
-    for power in _POWERS:
-        columns = np.stack([np.ones(len(sizes)), (sizes / sizes[0]) ** -power], axis=1)
-        (a, b), distance = nnls(columns, 1.0 - share)
-        if distance < best[0] - 1e-12:
-            best = (distance, a, b * sizes[0] ** power, power)
-    return best[1:]
+    begin: float
+    floor: float
+    half: float
+    power: float
 
+    @classmethod
+    def of(cls, sizes: FloatArray, share: FloatArray, start: float) -> _Curve:
+        """The curve nearest to these shares, by least squares on a grid; the floor is the best for each."""
+        halves = np.geomspace(sizes.min() / 10.0, 10.0 * sizes.max(), _HALVES)[:, None, None]
+        left = 1.0 / (1.0 + (sizes / halves) ** _POWERS[:, None])  # (n_halves, n_powers, n_sizes)
+        begin, error = 1.0 - start, 1.0 - share
+        floor = ((error - begin * left) * (1.0 - left)).sum(axis=2) / ((1.0 - left) ** 2).sum(axis=2)
+        floor = np.clip(floor, 0.0, begin)
+        distance = ((floor[:, :, None] * (1.0 - left) + begin * left - error) ** 2).sum(axis=2)
+        i, j = np.unravel_index(int(distance.argmin()), distance.shape)
+        return cls(begin, float(floor[i, j]), float(halves[i, 0, 0]), float(_POWERS[j]))
 
-def _at(curve: tuple[float, float, float], sizes: IntArray) -> FloatArray:
-    a, b, power = curve
-    return np.clip(1.0 - a - b * sizes.astype(np.float64) ** -power, 0.0, 1.0)
+    def at(self, sizes: IntArray) -> FloatArray:
+        """The share right with so many labels."""
+        left = 1.0 / (1.0 + (sizes / self.half) ** self.power)
+        return np.asarray(1.0 - self.floor - (self.begin - self.floor) * left)
