@@ -24,7 +24,7 @@ from scipy import linalg, special, stats
 from scipy.sparse import csr_matrix
 
 from textbayes.core.labels import normalise_classes
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import FloatArray, IntArray
 
 _LN_2 = np.log(2.0)
 _LEAST = 1e-12  # of a variance, which rounding may bring below 0
@@ -32,7 +32,6 @@ _DRAWS = 5  # 2⁵ quasi-random draws of the predictors of several classes
 _NODES = 32  # of the quadrature for one label
 _CLASSES = 8  # most probable classes of a text whose answers are tried
 _SWEEPS = 12  # of the search for clusters
-_STRANGE = 0.1
 
 
 def shared_curvature(proba: FloatArray) -> FloatArray:
@@ -308,11 +307,11 @@ def directions(X: Any, n: int, seed: int = 0) -> FloatArray:
     return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1), _LEAST)[:, None])
 
 
-def unlike_others(X: Any) -> BoolArray:
-    """Which texts share next to nothing with others: a tenth of what the usual text does, on average over them."""
+def likeness(X: Any) -> FloatArray:
+    """How much each text has in common with others, on average over them, as a multiple of what the usual text has."""
     total = np.asarray(X.sum(axis=0)).ravel()
     shared = np.asarray(X @ total).ravel() - np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.asarray(shared <= _STRANGE * np.median(shared))
+    return np.asarray(shared / max(float(np.median(shared)), _LEAST))
 
 
 def _entropy(proba: FloatArray) -> FloatArray:

@@ -33,6 +33,7 @@ Strategy = Literal["clusters", "information", "error", "margin", "entropy", "ran
 STRATEGIES = ("clusters", "information", "error", "margin", "entropy", "random")
 _SCALE, _TOLERANCE = 10.0, 3e-3  # of the Gaussian prior, and of fits
 _DIRECTIONS = 50
+_UNLIKE = 0.1  # of what the usual text has in common with others: a text with less is unlike all others
 _TIMES = 10  # as many uncertain texts as are wanted are put into groups
 _CANDIDATES, _TRIED, _OTHERS = 500, 100, 150  # texts whose information, or error afterwards, is computed
 _FEW = 4  # labelled texts below which texts are chosen by what is common among them
@@ -73,7 +74,8 @@ class LabellingSession:
     drawn : sequence of bool, optional
         Of each labelled text whether it was drawn at random; all of them unless given.
     strategy : {"clusters", "information", "error", "margin", "entropy", "random"}
-        - "clusters": the most uncertain texts in groups, and the text in the middle of each (Zhdanov 2019);
+        - "clusters": texts that are uncertain and have much in common with others, in groups, and the text in the
+          middle of each (Zhdanov 2019; Settles & Craven 2008);
         - "information": the texts whose labels are expected to tell most bits of the model's weights, together;
         - "error": those after whose labels the fewest errors on other texts are expected;
         - "margin", "entropy": the most uncertain texts;
@@ -127,7 +129,7 @@ class LabellingSession:
         self._X, first, scale = _read(texts, model)
         self._copy_of = first
         self._scaled = self._X if scale is None else sparse.csr_matrix(self._X @ sparse.diags(scale))
-        self._points, self._unlike = asking.directions(self._X, _DIRECTIONS, seed), asking.unlike_others(self._X)
+        self._points, self._likeness = asking.directions(self._X, _DIRECTIONS, seed), asking.likeness(self._X)
         self._labels: dict[int, tuple[str, ...]] = {}
         self._drawn: dict[int, bool] = {}
         self._at_random: set[int] = set()
@@ -218,7 +220,7 @@ class LabellingSession:
         self._at_random.update(drawn.tolist())
         found = [self._suggestion(int(i), "random", None) for i in drawn]
         rows = np.setdiff1d(left, drawn)
-        usual = rows[~self._unlike[rows] & (np.diff(self._X.indptr)[rows] > 0)]
+        usual = rows[self._likeness[rows] > _UNLIKE]
         rows = usual if len(usual) >= n - n_random else rows
         if n > n_random:
             found += self._chosen(rows, n - n_random)
@@ -234,8 +236,9 @@ class LabellingSession:
         if self.strategy in ("margin", "entropy"):
             places, scores = ranked[:n], unsure[ranked[:n]]
         elif self.strategy == "clusters":
-            top = ranked[: _TIMES * n]
-            central, _ = asking.clusters(self._points[rows[top]], n, unsure[top], self._seed)
+            worth = unsure * self._likeness[rows]
+            top = np.argsort(-worth, kind="stable")[: _TIMES * n]
+            central, _ = asking.clusters(self._points[rows[top]], n, worth[top], self._seed)
             rest = np.setdiff1d(np.arange(len(top)), central)[: n - len(central)]
             places = top[np.concatenate([central, rest])]
             scores = unsure[places]

@@ -77,7 +77,7 @@ class _Source(NamedTuple):
         "--strategy",
         "strategy",
         type=click.Choice(["clusters", "information", "error", "margin", "entropy", "random"]),
-        help="clusters: uncertain texts that differ from one another; information: the most bits expected of the "
+        help="clusters: uncertain texts, typical of others but unlike one another; information: the most bits expected of the "
         "model's weights; error: the fewest errors expected afterwards; margin, entropy: the most uncertain texts.",
     ),
     mirrored(
