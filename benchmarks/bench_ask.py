@@ -4,13 +4,13 @@
 
 For each corpus some training texts (3,000 at most) are the pool, and the test texts (2,000 at most) judge one linear
 model, the same for every way of asking, that of the session: logistic regressions with Gaussian priors on its words.
-Labels are asked for in tens up to 500. The session begins without any label; the peers' rules, on the same words and
-with that model, begin with 20 random ones: margin (modAL's ``margin_sampling``, small-text's ``BreakingTies``) and
-ranked batches (modAL's ``uncertainty_batch_sampling``: uncertainty and distance from what is labelled). Judged by
-accuracy, with many labels by micro-F1, smoothed over three neighbours. The target is the mean over draws of 500 random
-labels. ``--choose`` compares the session's own strategies and shares drawn at random on a third of the training texts
-instead: it says what the default should be and never looks at a test text. What was computed is remembered, for as long
-as the session's code is the same.
+Labels are asked for in tens up to 500. The session begins without any label; the peers' rules, on the same words and by
+logistic regressions with intercepts, begin with 20 random ones: margin (modAL's ``margin_sampling``, small-text's
+``BreakingTies``) and ranked batches (modAL's ``uncertainty_batch_sampling``: uncertainty and distance from what is
+labelled). Judged by accuracy, with many labels by micro-F1, smoothed over three neighbours. The target is the mean over
+draws of 500 random labels. ``--choose`` compares the session's own strategies and shares drawn at random on a third of
+the training texts instead: it says what the default should be and never looks at a test text. What was computed is
+remembered, for as long as the session's code is the same.
 
 The bars: at most half as many labels on five of eight corpora, nowhere more than at random, and at most 200 ms from an
 answer to the next text among 20,000.
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 import _tasks
 from _common import close
@@ -39,6 +39,8 @@ from textbayes import load_corpus
 from textbayes.categorizer import asking, suggest
 from textbayes.categorizer.suggest import STRATEGIES, LabellingSession
 from textbayes.data.catalogue import search_folders
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.text import TermWeighting
 
 CORPORA = ("bbc", "20newsgroups", "reuters", "movies", "trec", "openstax", "spam", "ohsumed")
 START, STEP, MOST = 20, 10, 500
@@ -85,19 +87,31 @@ class Pool:
             train, test = train[third:], train[:third]
         train, test = train[:POOL], test[:TEST]
         texts, labels = [task.texts[i] for i in train], [task.labels[i] for i in train]
-        reader = suggest._reader(texts)
-        weighting = suggest.TermWeighting("tfidf1")
+        reader = suggest.default_reader(texts)
+        weighting = TermWeighting("tfidf1")
         X = weighting.fit_transform(reader.fit_transform(texts))
         judged = weighting.transform(reader.transform([task.texts[i] for i in test]))
         Y, _ = task.encode()
         return cls(texts, labels, Y[train], X, judged, Y[test])
 
     def log_odds(self, rows: np.ndarray, X: sparse.csr_matrix) -> np.ndarray:
-        """Of every label, by the model that judges and by which the peers ask."""
-        fitted = suggest._fit(self.X[rows], self.Y[rows], self.exclusive)
+        """Of every label, by the model that judges."""
+        fitted = asking.fast_fit(self.X[rows], self.Y[rows], self.exclusive)
         if fitted is None:
             return np.where(self.Y[rows].all(axis=0), 1.0, -1.0) * np.ones((X.shape[0], 1))
-        return suggest._log_odds(fitted, X, self.Y[rows], self.exclusive)
+        return asking.log_odds(fitted, X, self.Y[rows], self.exclusive)
+
+    def unsure(self, rows: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """How uncertain a peer is of texts without a label: by logistic regressions with intercepts, C = 30."""
+        Y = self.Y[rows]
+        told, proba = Y.any(axis=0) & ~Y.all(axis=0), np.tile(Y.all(axis=0).astype(float), (len(left), 1))
+        if told.any():
+            model = BayesLinearClassifier(prior="gaussian", scale=5.5, inference="dual", tol=3e-3)
+            model.fit(self.X[rows], sparse.csr_matrix(Y[:, told].astype(int)))
+            proba[:, told] = special.expit(model.decision_function(self.X[left]).reshape(len(left), -1))
+        if self.exclusive:
+            proba /= np.maximum(proba.sum(axis=1, keepdims=True), 1e-300)
+        return asking.uncertainty(proba, self.exclusive)
 
     def score(self, rows: np.ndarray) -> float:
         """Accuracy, or micro-F1, of the model of some labelled texts."""
@@ -118,8 +132,7 @@ def by_peer(pool: Pool, way: str, seed: int) -> Iterator[np.ndarray]:
         if way == "random":
             rows = np.append(rows, rng.choice(left, STEP, replace=False))
             continue
-        proba = asking._probabilities(pool.log_odds(rows, pool.X[left]), pool.exclusive)
-        unsure = asking.uncertainty(proba, pool.exclusive)
+        unsure = pool.unsure(rows, left)
         if way == "margin":
             rows = np.append(rows, left[np.argsort(-unsure, kind="stable")[:STEP]])
             continue
@@ -219,7 +232,7 @@ def main() -> None:
         for way, begin in ways(options.choose).items():
             found = []
             for seed in range(options.draws):
-                given = [code, f"{name} {way} {seed} {options.choose} {POOL} {TEST} {MOST}".encode()]
+                given = [code, f"{name} {way} {seed} {options.choose} {POOL} {TEST} {MOST} 2".encode()]
 
                 def ask(pool=pool, begin=begin, seed=seed) -> dict[str, Answer]:
                     return {"curve": Answer(curve(pool, begin(pool, seed)), None)}

@@ -126,7 +126,7 @@ def test_growth_is_told(run, lines, files):
     table = run("ask", *files, *columns, "--table").stdout
     assert "95% interval" in table
     assert "50 more labels" in table
-    assert "uncertain, and unlike the others" in " ".join(table.split())
+    assert "uncertain, different" in " ".join(table.split())
 
 
 def test_questions_before_any_label(lines, rows, tmp_path):

@@ -1,4 +1,4 @@
-"""What the label of a text would teach, and batches that do not repeat themselves: functions of arrays alone.
+"""What the label of a text would teach, and batches that do not repeat themselves: a fast model, and criteria.
 
 The linear predictors of texts have a Gaussian posterior: weights have the prior N(0, diag(scale²)), and each labelled
 text adds its curvature p(1 − p). The curvature of a text is shared by its labels, the mean of those of its labels
@@ -20,18 +20,51 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import linalg, special, stats
+from scipy import linalg, sparse, special, stats
 from scipy.sparse import csr_matrix
 
 from textbayes.core.labels import normalise_classes
-from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
+SCALE, _TOLERANCE = 10.0, 3e-3  # of the Gaussian prior of the fast model, and of its fits
+_FARTHEST_OFF = -20.0  # log-odds of a class without a labelled text
 _LN_2 = np.log(2.0)
 _LEAST = 1e-12  # of a variance, which rounding may bring below 0
 _DRAWS = 5  # 2⁵ quasi-random draws of the predictors of several classes
 _NODES = 32  # of the quadrature for one label
 _CLASSES = 8  # most probable classes of a text whose answers are tried
 _SWEEPS = 12  # of the search for clusters
+
+
+def fast_fit(X: Any, Y: BoolArray, exclusive: bool) -> BayesLinearClassifier | None:
+    """The fast model, of the labels that some texts have and some have not; None if there is nothing to tell apart.
+
+    Exclusive classes have no intercepts: with few texts these would say little more than which class came first, and
+    outvote the words. Of many labels most texts have none, so that they need theirs.
+    """
+    told = Y.any(axis=0) & ~Y.all(axis=0)
+    if not told.any():
+        return None
+    settings: dict[str, Any] = {"prior": "gaussian", "inference": "dual", "tol": _TOLERANCE}
+    model = BayesLinearClassifier(scale=SCALE, fit_intercept=not exclusive, **settings)
+    return model.fit(X, Y[:, told].argmax(axis=1) if exclusive else sparse.csr_matrix(Y[:, told].astype(int)))
+
+
+def log_odds(fitted: BayesLinearClassifier, X: Any, Y: BoolArray, exclusive: bool) -> FloatArray:
+    """Of every label by itself, also of two classes; a label that no text has is as good as impossible."""
+    found = fitted.decision_function(X)
+    if found.ndim == 1:
+        found = np.stack([-found, found], axis=1) if exclusive else found[:, None]
+    told = Y.any(axis=0) & ~Y.all(axis=0)
+    out = np.where(Y.all(axis=0), -_FARTHEST_OFF, _FARTHEST_OFF) * np.ones((X.shape[0], 1))
+    out[:, told] = found
+    return np.asarray(out)
+
+
+def probabilities(log_odds: FloatArray, exclusive: bool) -> FloatArray:
+    """Of every label, from the log-odds of each by itself; those of exclusive classes add up to one."""
+    return normalise_classes(special.log_expit(log_odds)) if exclusive else special.expit(log_odds)
 
 
 def shared_curvature(proba: FloatArray) -> FloatArray:
@@ -168,7 +201,7 @@ def expected_error(
         Their predictors.
     exclusive : bool
     """
-    proba = _probabilities(mean, exclusive)
+    proba = probabilities(mean, exclusive)
     if not exclusive:
         total = np.zeros(len(mean))
         for k in range(mean.shape[1]):
@@ -186,7 +219,7 @@ def expected_error(
         step = other.copy()
         step[rows, k] = _left_to_learn(mean[rows, k], variance)
         for i in rows:
-            after = _probabilities(others + covariance[i][:, None] * step[i], True)
+            after = probabilities(others + covariance[i][:, None] * step[i], True)
             error[i] += proba[i, k[i]] * (1.0 - after.max(axis=1).mean())
         tried += proba[rows, k]
     return np.asarray(error / tried)
@@ -202,10 +235,6 @@ def _left_to_learn(mean: FloatArray, variance: FloatArray) -> FloatArray:
     return 0.5 * (low + high)
 
 
-def _probabilities(mean: FloatArray, exclusive: bool) -> FloatArray:
-    return normalise_classes(special.log_expit(mean)) if exclusive else special.expit(mean)
-
-
 def informative_batch(
     mean: FloatArray, covariance: Covariance, n: int, exclusive: bool
 ) -> tuple[list[int], FloatArray]:
@@ -214,7 +243,7 @@ def informative_batch(
     What a text adds is its information given the answers to those before it: they make its variance smaller, so that a
     text like one of them adds little.
     """
-    curvature = shared_curvature(_probabilities(mean, exclusive))
+    curvature = shared_curvature(probabilities(mean, exclusive))
     chosen: list[int] = []
     bits = []
     for _ in range(min(n, len(mean))):
@@ -235,13 +264,13 @@ def corrective_batch(
     choice the gain of every text is multiplied by the share of its variance that is left.
     """
     candidates, others = mean[:n_texts], mean[n_texts:]
-    proba = _probabilities(others, exclusive)
+    proba = probabilities(others, exclusive)
     before = 1.0 - proba.max(axis=1).mean() if exclusive else np.minimum(proba, 1.0 - proba).mean(axis=0).sum()
     between = covariance.between
     variance = covariance.variance[:n_texts]
     gain = before - expected_error(candidates, between[:n_texts, n_texts:], variance, others, exclusive)
     gain -= min(gain.min(), 0.0)  # so that a smaller variance never makes more of it
-    curvature = shared_curvature(_probabilities(candidates, exclusive))
+    curvature = shared_curvature(probabilities(candidates, exclusive))
     chosen: list[int] = []
     found = []
     for _ in range(min(n, n_texts)):

@@ -21,17 +21,14 @@ from textbayes.categorizer import asking
 from textbayes.categorizer.inputs import as_texts
 from textbayes.categorizer.reading import language_of
 from textbayes.core.errors import InputError
-from textbayes.core.labels import normalise_classes
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
-from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import find_copies, text_sketches
 
 Strategy = Literal["clusters", "information", "error", "margin", "entropy", "random"]
 STRATEGIES = ("clusters", "information", "error", "margin", "entropy", "random")
-_SCALE, _TOLERANCE = 10.0, 3e-3  # of the Gaussian prior, and of fits
 _DIRECTIONS = 50
 _UNLIKE = 0.1  # of what the usual text has in common with others: a text with less is unlike all others
 _TIMES = 10  # as many uncertain texts as are wanted are put into groups
@@ -40,7 +37,6 @@ _FEW = 4  # labelled texts below which texts are chosen by what is common among 
 _SIZES = (0.125, 0.25, 0.5, 1.0)  # of the labelled texts of the other folds, for the learning curve
 _FOLDS, _REPEATS = 5, 2
 _LEAST_FOR_CURVE, _LEAST_AT_RANDOM = 20, 10  # labelled texts, and those of them drawn at random, for figures
-_FARTHEST_OFF = -20.0  # log-odds of a class without a labelled text
 
 
 @dataclass(frozen=True)
@@ -187,11 +183,11 @@ class LabellingSession:
         rows = self.labelled
         self.names = sorted({name for row in self._labels.values() for name in row})
         Y = self._indicator(rows)
-        fitted = _fit(self._X[rows], Y, not self.multi_label)
+        fitted = asking.fast_fit(self._X[rows], Y, not self.multi_label)
         self.proba = None
         if fitted is not None:
-            self._mean = _log_odds(fitted, self._X, Y, not self.multi_label)
-            self.proba = _proba(self._mean, not self.multi_label)
+            self._mean = asking.log_odds(fitted, self._X, Y, not self.multi_label)
+            self.proba = asking.probabilities(self._mean, not self.multi_label)
 
     def _indicator(self, rows: IntArray) -> BoolArray:
         place = {name: k for k, name in enumerate(self.names)}
@@ -328,9 +324,9 @@ class LabellingSession:
                 rest = rng.permutation(rest)
                 for j, part in enumerate(parts):
                     some = rest[: max(round(part * len(rest)), 2)]
-                    fitted = _fit(X[some], Y[some], exclusive)
+                    fitted = asking.fast_fit(X[some], Y[some], exclusive)
                     if fitted is not None:
-                        proba = _proba(_log_odds(fitted, X[test], Y[some], exclusive), exclusive)
+                        proba = asking.probabilities(asking.log_odds(fitted, X[test], Y[some], exclusive), exclusive)
                     else:  # one class only
                         proba = np.tile(Y[some].mean(axis=0), (len(test), 1))
                     right[test, j] += _agreement(Y[test], proba, exclusive) / _REPEATS
@@ -363,18 +359,19 @@ def _read(texts: list[str], model: Any) -> tuple[Any, IntArray, FloatArray | Non
     """Weights of the words of all texts, the first text that each is a copy of, and the scales of the words' priors."""
     if model is not None:
         X = sparse.csr_matrix(model.features(texts).weights)
-        reader = model.vectorizer_ if isinstance(model.vectorizer_, TextVectorizer) else _reader(texts)
+        reader = model.vectorizer_ if isinstance(model.vectorizer_, TextVectorizer) else default_reader(texts)
         return X, find_copies(text_sketches(texts, reader)).first, _scales_after(model, X.shape[1])
-    reader = _reader(texts)
+    reader = default_reader(texts)
     try:
         counts = reader.fit_transform(texts)
     except InputError:  # no word is in two texts
         counts = reader.set_params(min_df=1).fit_transform(texts)
     X = TermWeighting("tfidf1").fit_transform(counts)
-    return X, find_copies(text_sketches(texts, reader)).first, np.full(X.shape[1], _SCALE)
+    return X, find_copies(text_sketches(texts, reader)).first, np.full(X.shape[1], asking.SCALE)
 
 
-def _reader(texts: list[str]) -> TextVectorizer:
+def default_reader(texts: list[str]) -> TextVectorizer:
+    """What a session counts in texts: stems of words of all kinds, also stop words, which short texts need."""
     language = language_of(texts)
     stemmer = "porter" if language.name == "english" else language.stemmer
     return TextVectorizer(token_pattern="all", analyzer="mixed", stemmer=stemmer, min_df=2)
@@ -388,40 +385,11 @@ def _scales_after(model: Any, n_columns: int) -> FloatArray:
     """
     mean, frequency = model.weighting_.mean_weights(), model.weighting_.document_frequency_
     if mean is None or len(mean) != n_columns:
-        return np.full(n_columns, _SCALE)
+        return np.full(n_columns, asking.SCALE)
     n_docs = model.weighting_.n_docs_
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(frequency > 0, mean * n_docs / np.maximum(frequency, 1), 0.0)
-    return np.asarray(1.0 / np.sqrt(1.0 / _SCALE**2 + 0.25 * frequency * weight**2))
-
-
-def _fit(X: Any, Y: BoolArray, exclusive: bool) -> BayesLinearClassifier | None:
-    """The fast model, of the labels that some texts have and some have not; None if there is nothing to tell apart.
-
-    Exclusive classes have no intercepts: with few texts these would say little more than which class came first, and
-    outvote the words. Of many labels most texts have none, so that they need theirs.
-    """
-    told = Y.any(axis=0) & ~Y.all(axis=0)
-    if not told.any():
-        return None
-    settings: dict[str, Any] = {"prior": "gaussian", "inference": "dual", "tol": _TOLERANCE}
-    model = BayesLinearClassifier(scale=_SCALE, fit_intercept=not exclusive, **settings)
-    return model.fit(X, Y[:, told].argmax(axis=1) if exclusive else sparse.csr_matrix(Y[:, told].astype(int)))
-
-
-def _log_odds(fitted: BayesLinearClassifier, X: Any, Y: BoolArray, exclusive: bool) -> FloatArray:
-    """Of every label by itself, also of two classes; a label that no text has is as good as impossible."""
-    found = fitted.decision_function(X)
-    if found.ndim == 1:
-        found = np.stack([-found, found], axis=1) if exclusive else found[:, None]
-    told = Y.any(axis=0) & ~Y.all(axis=0)
-    out = np.where(Y.all(axis=0), -_FARTHEST_OFF, _FARTHEST_OFF) * np.ones((X.shape[0], 1))
-    out[:, told] = found
-    return np.asarray(out)
-
-
-def _proba(log_odds: FloatArray, exclusive: bool) -> FloatArray:
-    return normalise_classes(special.log_expit(log_odds)) if exclusive else special.expit(log_odds)
+    return np.asarray(1.0 / np.sqrt(1.0 / asking.SCALE**2 + 0.25 * frequency * weight**2))
 
 
 def _agreement(Y: BoolArray, proba: FloatArray, exclusive: bool) -> AnyArray:

@@ -43,11 +43,11 @@ _AT_RANDOM = "random"
 _WITH_COLUMNS = ("csv", "tsv", "xlsx", "parquet", "jsonl")
 _AHEAD = (50, 100, 200)
 _WHY = {
-    "random": "drawn at random",
-    "typical": "typical of many texts",
-    "clusters": "uncertain, and unlike the others here",
+    "random": "at random",
+    "typical": "typical of many",
+    "clusters": "uncertain, different",
     "information": "informative: {score:.2f} bits",
-    "error": "fewer errors expected elsewhere",
+    "error": "fewer errors expected",
     "margin": "uncertain",
     "entropy": "uncertain: {score:.2f} bits",
 }
@@ -77,8 +77,8 @@ class _Source(NamedTuple):
         "--strategy",
         "strategy",
         type=click.Choice(["clusters", "information", "error", "margin", "entropy", "random"]),
-        help="clusters: uncertain texts, typical of others but unlike one another; information: the most bits expected of the "
-        "model's weights; error: the fewest errors expected afterwards; margin, entropy: the most uncertain texts.",
+        help="clusters: uncertain texts, typical of others but unlike one another; information: the most bits expected "
+        "of the model's weights; error: the fewest errors expected afterwards; margin, entropy: the most uncertain.",
     ),
     mirrored(
         _SESSION,
@@ -308,9 +308,10 @@ def _print_growth(session: LabellingSession, share: Share | None, grown: Growth 
     ]
     echo(f"Expected with {', '.join(ahead)}; in brackets a 90% band")
     if grown.enough is None:
-        echo("More labels go on paying: another 100 add a point or more, as far as the curve can be followed.")
+        echo("More labels go on paying: another 100 may add a point or more, as far as the curve can be followed.")
     else:
-        echo(f"From about {max(grown.enough, len(session.labelled)):,} labels on, another 100 add less than a point.")
+        enough = max(grown.enough, len(session.labelled))
+        echo(f"From about {enough:,} labels on, another 100 add less than a point (95% sure).")
     echo("These figures are of one linear model, cross-validated with weights; train pools several and is better.")
 
 

@@ -83,8 +83,8 @@ class Growth(NamedTuple):
     """How a share of right answers is expected to grow with the number of labelled texts.
 
     ``sizes``, ``share``, ``low`` and ``high`` are arrays; the ends are those of a 90 % band. ``enough`` is the number
-    of labelled texts from which on another ``step`` of them is expected to add less than ``least``; None if that is
-    further away than the curve can be followed.
+    of labelled texts from which on another ``step`` of them add less than ``least``, with a probability of 95 %; None
+    if that is further away than the curve can be followed.
     """
 
     sizes: IntArray
@@ -122,7 +122,7 @@ def expected_growth(
     start : float
         Share right without any label.
     step, least : int, float
-        More labels stop paying where ``step`` of them are expected to add less than ``least``.
+        More labels stop paying where ``step`` of them add less than ``least``, with a probability of 95 %.
     seed : int
         Of the resampling of texts that the band comes from.
 
@@ -142,15 +142,16 @@ def expected_growth(
     targets = np.asarray(ahead, dtype=np.int64)
     rng = np.random.default_rng(seed)
     n_drawn = max(int(1.0 / (share**2).sum()), 2)  # as many texts of equal weight
-    middle = _Curve.of(numbers, share @ right, start)
-    reached = []
+    expected = _Curve.of(numbers, share @ right, start).at(targets)
+    places = np.unique(np.geomspace(max(numbers.max(), 2.0), _FURTHEST * numbers.max(), 200).astype(np.int64))
+    reached, gains = [], []
     for _ in range(_RESAMPLED):
         rows = rng.choice(len(right), n_drawn, p=share)
-        reached.append(_Curve.of(numbers, right[rows].mean(axis=0), start).at(targets))
+        curve = _Curve.of(numbers, right[rows].mean(axis=0), start)
+        reached.append(curve.at(targets))
+        gains.append(curve.at(places + step) - curve.at(places))
     low, high = np.quantile(reached, [0.05, 0.95], axis=0)
-    expected = middle.at(targets)
-    places = np.unique(np.geomspace(max(numbers.max(), 2.0), _FURTHEST * numbers.max(), 200).astype(np.int64))
-    stops = np.flatnonzero(middle.at(places + step) - middle.at(places) < least)
+    stops = np.flatnonzero(np.quantile(gains, 0.95, axis=0) < least)
     enough = int(places[stops[0]]) if len(stops) else None
     return Growth(targets, expected, np.minimum(low, expected), np.maximum(high, expected), enough)
 

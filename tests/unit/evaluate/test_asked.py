@@ -73,7 +73,7 @@ def test_growth_finds_the_curve_and_where_labels_stop_paying():
     assert (growth.low <= share(np.array([320, 640]))).all()
     assert (growth.high >= share(np.array([320, 640]))).all()
     exact = next(n for n in range(160, 2000) if share(n + 100) - share(n) < 0.01)
-    assert abs(growth.enough - exact) < 0.35 * exact
+    assert exact <= growth.enough < 1.6 * exact  # on the safe side
 
 
 def test_growth_band_covers_the_truth():
