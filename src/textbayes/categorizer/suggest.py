@@ -26,6 +26,7 @@ from textbayes.core.validation import check_choice, check_same_length
 from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import find_copies, text_sketches
+from textbayes.text.fingerprint import text_fingerprints
 
 Strategy = Literal["clusters", "information", "error", "margin", "entropy", "random"]
 STRATEGIES = ("clusters", "information", "error", "margin", "entropy", "random")
@@ -80,7 +81,8 @@ class LabellingSession:
         Of the suggestions, drawn at random from all texts without a label.
     seed : int
     model : TextCategorizer, optional
-        Whose words, probabilities and uncertainty are used as they are: answers change only which texts are left.
+        Whose words, probabilities and uncertainty are used as they are: answers change only which texts are left. Its
+        training texts are never asked about.
 
     Attributes
     ----------
@@ -126,6 +128,10 @@ class LabellingSession:
         self._copy_of = first
         self._scaled = self._X if scale is None else sparse.csr_matrix(self._X @ sparse.diags(scale))
         self._points, self._likeness = asking.directions(self._X, _DIRECTIONS, seed), asking.likeness(self._X)
+        known = None if model is None else model.fingerprints_
+        self._learnt = np.zeros(len(texts), dtype=np.bool_)
+        if known is not None:
+            self._learnt = np.isin(text_fingerprints(texts, unique=False), known)
         self._labels: dict[int, tuple[str, ...]] = {}
         self._drawn: dict[int, bool] = {}
         self._at_random: set[int] = set()
@@ -199,9 +205,9 @@ class LabellingSession:
     # -- questions --------------------------------------------------------------------------------------------------
     def left(self) -> IntArray:
         """Indices of the texts that can be asked about: without a label, and no copy of one that has one."""
-        taken = np.unique(self._copy_of[self.labelled]) if self._labels else np.array([], dtype=np.int64)
         once = np.arange(len(self._copy_of)) == self._copy_of
-        once[taken] = False
+        once[self._copy_of[self.labelled]] = False
+        once[self._copy_of[self._learnt]] = False
         return np.flatnonzero(once)
 
     def suggest(self, n: int = 10) -> list[Suggestion]:

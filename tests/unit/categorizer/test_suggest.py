@@ -143,6 +143,18 @@ def test_a_model_is_asked_as_it_is():
         assert [one.probability for one in found] == pytest.approx(proba.max(axis=1).tolist())
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_an_ensemble_is_asked_too_and_never_about_its_training_texts(several):
+    texts, labels = _texts(120)
+    given = [[label, *(["short"] if i % 3 == 0 else [])] for i, label in enumerate(labels)] if several else labels
+    model = TextCategorizer(budget="quick").fit(texts[:60], given[:60])
+    for strategy in ("clusters", "information", "error"):
+        found = suggest(texts, model=model, n=12, strategy=strategy)
+        assert len(found) == 12
+        assert min(one.index for one in found) >= 60
+        assert [one.reason for one in found].count(strategy) == 11
+
+
 def test_refusals_say_what_to_do():
     with pytest.raises(InputError, match="there are no texts to choose from"):
         LabellingSession([])
