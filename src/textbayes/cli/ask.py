@@ -257,7 +257,7 @@ def _write(
     extra = ["id", "text"] if bare else []
     lacking = [] if any(label in document.fields for document in chosen) else [label]
     layout = Layout.of(chosen, [*extra, *lacking, "guess", "guess_probability"])
-    columns = [*layout.columns, *([] if _ASKED in layout.kept else [_ASKED])]
+    columns = [*layout.columns, *([] if _ASKED in layout.columns else [_ASKED])]
     rows = []
     for one, document in zip(found, chosen, strict=True):
         probability = None if one.probability is None else float(f"{one.probability:.3g}")
