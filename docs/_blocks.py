@@ -255,6 +255,7 @@ for _path in (
     ("words",),
     ("select",),
     ("keyness",),
+    ("ask",),
     ("clusters",),
     ("filter",),
     ("judge",),

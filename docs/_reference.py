@@ -19,6 +19,7 @@ _GROUPS: dict[str, dict[str, tuple[str, ...]]] = {  # modules of the reference, 
     },
     "Categorizer and explanations": {
         "textbayes.categorizer": ("Assessment",),
+        "textbayes.categorizer.suggest": ("Suggestion",),
         "textbayes.categorizer.explain": ("Explanation", "Explanations", "Contribution"),
         "textbayes.report": (),
     },

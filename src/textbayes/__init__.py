@@ -9,6 +9,7 @@ from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer.suggest import LabellingSession, suggest
     from textbayes.core.errors import TextBayesError
     from textbayes.data import load_corpus, open_documents
     from textbayes.decide import ThresholdClassifier
@@ -36,6 +37,7 @@ _PUBLIC = {
     "BayesOnlineClassifier": "textbayes.models.online",
     "Gibbs": "textbayes.inference.gibbs",
     "HashingTextVectorizer": "textbayes.text",
+    "LabellingSession": "textbayes.categorizer.suggest",
     "SelectWords": "textbayes.select",
     "SoftClusters": "textbayes.models.clusters",
     "SparseGPClassifier": "textbayes.models.online",
@@ -50,6 +52,7 @@ _PUBLIC = {
     "load_model": "textbayes.store",
     "open_documents": "textbayes.data",
     "save_model": "textbayes.store",
+    "suggest": "textbayes.categorizer.suggest",
 }
 
 __all__ = [
@@ -61,6 +64,7 @@ __all__ = [
     "BayesOnlineClassifier",
     "Gibbs",
     "HashingTextVectorizer",
+    "LabellingSession",
     "SelectWords",
     "SoftClusters",
     "SparseGPClassifier",
@@ -76,6 +80,7 @@ __all__ = [
     "load_model",
     "open_documents",
     "save_model",
+    "suggest",
 ]
 
 __getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

@@ -10,11 +10,11 @@ import re
 from pathlib import Path
 
 import pytest
-from textbayes.display.lines import visible
 
 import textbayes.cli
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.tables import as_cell
+from textbayes.display.lines import visible
 from textbayes.store import save_model
 
 CLEAR, TITLE, C1, TURNED = "\x1b[2J", "\x1b]0;owned\x07", "\x9b31m", "\u202egpj.exe"

@@ -176,6 +176,7 @@ GROUPS = {
         "export": Lazy("textbayes.cli.deploy:export", "Write a model's scoring as JSON, SQL or ONNX."),
     },
     "Few labels and prior knowledge": {
+        "ask": Lazy("textbayes.cli.ask:ask", "List the texts to label next: those whose labels would teach most."),
         "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
         "clusters": Lazy("textbayes.cli.clusters:clusters", "Group texts by their words."),
     },

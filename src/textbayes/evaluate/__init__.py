@@ -3,6 +3,7 @@
 Decisions are indicators (n_docs, n_labels); ``contingency`` counts them, measures are pure functions of the counts.
 """
 
+from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
 from textbayes.evaluate.calibration import (
     ReliabilityCurve,
     average_log_evidence,
@@ -57,7 +58,9 @@ __all__ = [
     "Confused",
     "ContingencyTable",
     "Difference",
+    "Growth",
     "ReliabilityCurve",
+    "Share",
     "TestResult",
     "accuracy",
     "average_log_evidence",
@@ -68,8 +71,10 @@ __all__ = [
     "compare",
     "confusion",
     "contingency",
+    "draw_weights",
     "error_rate",
     "evaluate",
+    "expected_growth",
     "f_measure",
     "filtering_summary",
     "linear_utility",
@@ -92,5 +97,6 @@ __all__ = [
     "t9u",
     "t11su",
     "t11u",
+    "weighted_share",
     "zero_returns",
 ]

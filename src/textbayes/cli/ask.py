@@ -1,0 +1,326 @@
+"""``textbayes ask``: of texts without a label those to label next, written back with a column to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import cloup
+
+from textbayes import store
+from textbayes.cli.inputs import Inputs, input_options, is_model, require_documents
+from textbayes.cli.labels import Labelling, label_options
+from textbayes.cli.options import COUNT, mirrored, most_used, option, seed_option
+from textbayes.cli.output import (
+    Output,
+    ResultColumns,
+    check_output,
+    console,
+    kind_by_ending,
+    make_table,
+    open_results,
+    output_options,
+)
+from textbayes.cli.terminal import common_options, echo, note, waiting
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+from textbayes.core.wording import plural
+from textbayes.data.documents import guess_from_name
+from textbayes.data.labels import relabel
+from textbayes.data.layout import Columns
+from textbayes.data.layout import ResultColumns as SourceLayout
+
+if TYPE_CHECKING:
+    from textbayes.categorizer.suggest import LabellingSession, Suggestion
+    from textbayes.evaluate.asked import Growth, Share
+
+_SESSION = "textbayes.categorizer.suggest:LabellingSession"
+_ASKED = "asked"  # the column that says why a text was asked about
+_AT_RANDOM = "random"
+_WITH_COLUMNS = ("csv", "tsv", "xlsx", "parquet", "jsonl")
+_AHEAD = (50, 100, 200)
+_WHY = {
+    "random": "at random",
+    "typical": "typical of many",
+    "clusters": "uncertain, different",
+    "information": "informative: {score:.2f} bits",
+    "error": "fewer errors expected",
+    "margin": "uncertain",
+    "entropy": "uncertain: {score:.2f} bits",
+}
+
+
+class _Source(NamedTuple):
+    """A file that was read: its documents, and how it is laid out."""
+
+    inputs: Inputs
+    documents: list[Document]
+
+
+@cloup.command()
+@most_used("number", "target", "strategy", "random_share", "multi_label", "text_field", "label_field", "as_json")
+@cloup.option_group(
+    "Questions",
+    option("-n", "--number", type=COUNT, default=10, metavar="N", help="How many texts to ask about."),
+    click.option(
+        "-o",
+        "--output",
+        "target",
+        metavar="FILE",
+        help="Write their rows, with an empty column for the label: .csv, .tsv, .jsonl or .xlsx, by its ending.",
+    ),
+    mirrored(
+        _SESSION,
+        "--strategy",
+        "strategy",
+        type=click.Choice(["clusters", "information", "error", "margin", "entropy", "random"]),
+        help="clusters: uncertain texts, typical of others but unlike one another; information: the most bits expected "
+        "of the model's weights; error: the fewest errors expected afterwards; margin, entropy: the most uncertain.",
+    ),
+    mirrored(
+        _SESSION,
+        "--random-share",
+        "random_share",
+        type=click.FloatRange(0.0, 1.0),
+        metavar="SHARE",
+        help="Share of the texts drawn at random, by which figures stay right for all texts.",
+    ),
+    click.option("--growth", is_flag=True, help="Print how accuracy is expected to grow with more labels; no texts."),
+    seed_option("Of the draws."),
+)
+@label_options("multi_label", "missing")
+@input_options(usual_part="train", duplicates="keep", metavar="[MODEL] FILE...")
+@output_options
+@common_options
+def ask(
+    inputs: Inputs,
+    number: int,
+    target: str | None,
+    strategy: str,
+    random_share: float,
+    growth: bool,
+    seed: int,
+    labelling: Labelling,
+    output: Output,
+) -> None:
+    """List the texts to label next: those whose labels would teach most.
+
+    Files hold texts with a label and texts without one, together or each in their own; texts without a label are those
+    to choose from. With no label yet, texts typical of many others come first. With a model file in front, texts are
+    chosen by that model's guesses. Copies of a labelled text, and texts unlike all others, are never chosen.
+
+    With -o the chosen rows are written as they were read, with an empty column for the label and a column "asked".
+    Fill in the labels, and give the file to train together with the others. The column "asked" should stay: texts that
+    were asked for are not typical, so that figures are computed with weights. A text asked for stands for itself, one
+    drawn at random for all that had no label at the time. Labelled texts without "asked" count as drawn at random.
+
+    \b
+    textbayes ask labelled.csv new.csv
+    textbayes ask labelled.csv new.csv -n 20 -o to-label.csv
+    textbayes train labelled.csv to-label.csv -o model.tb
+    textbayes ask model.tb new.csv --strategy information
+    textbayes ask labelled.csv to-label.csv new.csv --growth
+    """
+    path, written = None, output
+    if target is not None:
+        written = replace(output, kind=kind_by_ending(target))
+        path = check_output(target)
+    model, inputs = _model_of(inputs)
+    sources = _sources(inputs, labelling, None if model is None else model.columns_)
+    documents = [document for source in sources for document in source.documents]
+    require_documents(documents, inputs)
+    multi_label = _is_multi_label(documents, labelling) if model is None else model.label_space_.kind == "multilabel"
+    labels = _labels(sources, multi_label)
+    if None not in labels:
+        raise InputError(f"every text of {inputs.name} has a label; name a file of texts without one as well")
+    _tell(labels, model is not None)
+    from textbayes.categorizer.suggest import LabellingSession
+
+    drawn = [document.fields.get(_ASKED, "").strip() in ("", _AT_RANDOM) for document in documents]
+    with waiting(f"reading the words of {plural(len(documents), 'text')}"):
+        session = LabellingSession(
+            [document.text for document in documents],
+            labels,
+            multi_label=multi_label,
+            drawn=drawn,
+            strategy=strategy,  # type: ignore[arg-type]  # one of the choices
+            random_share=random_share,
+            seed=seed,
+            model=model,
+        )
+        share, grown = (session.share_right(), session.growth(_AHEAD)) if model is None else (None, None)
+    if growth:
+        _show_growth(session, share, grown, output)
+        return
+    found = session.suggest(number)
+    if path is not None:
+        _write(path, written, found, documents, sources, inputs)
+    if output.is_table:
+        _show(found, documents)
+        if model is None:
+            _print_growth(session, share, grown)
+    elif path is None:
+        rows = [_row(one, documents[one.index]) for one in found]
+        output.write([row | {"guess": _joined(row["guess"])} for row in rows] if output.kind == "csv" else rows, _ROW)
+
+
+_ROW = ("id", "text", "guess", "probability", _ASKED, "score")
+
+
+def _model_of(inputs: Inputs) -> tuple[Any, Inputs]:
+    """The model that comes first, if one does, and the other files."""
+    models = [file for file in inputs.paths if is_model(file)]
+    if not models:
+        return None, inputs
+    others = tuple(file for file in inputs.paths if file not in models)
+    if len(models) > 1 or not others:
+        raise InputError("give one model file at most, and a file of texts to choose from")
+    with waiting(f"loading {models[0]}"):
+        return store.load_categorizer(models[0]), replace(inputs, paths=others)
+
+
+def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | None) -> list[_Source]:
+    """The files, each by itself; later ones are read by the columns of the first that has any."""
+    if inputs.corpus is not None:
+        return [_Source(inputs, list(inputs.documents()))]
+    expected = None if columns is None else Columns.from_state(columns)
+    found: list[_Source] = []
+    for file in inputs.paths:
+        own = replace(inputs, paths=(file,), layout=SourceLayout(expected, inputs.layout.say))
+        if found and expected is not None:  # where labels are is known now, and need not be in every file
+            own = replace(own, options=tuple(one for one in own.options if one[0] != "label_field"))
+        if (inputs.format or guess_from_name(Path(file))) in _WITH_COLUMNS:
+            own = own.keeping_fields()
+        documents = [
+            relabel(document, {}, labelling.missing) if labelling.missing else document for document in own.documents()
+        ]
+        found.append(_Source(own, documents))
+        expected = expected or own.columns()
+    return found
+
+
+def _is_multi_label(documents: Sequence[Document], labelling: Labelling) -> bool:
+    several = any(len(document.labels) > 1 for document in documents)
+    if several and labelling.multi_label is False:
+        document = next(document for document in documents if len(document.labels) > 1)
+        raise InputError(f"document {document.id!r} has {len(document.labels)} labels; leave --single-label out")
+    return several if labelling.multi_label is None else labelling.multi_label
+
+
+def _labels(sources: Sequence[_Source], multi_label: bool) -> list[Any]:
+    """The label or labels of each text, None where it has none; where labels are many an empty list is an answer."""
+    found: list[Any] = []
+    for _, documents in sources:
+        some = any(document.labels for document in documents)
+        for document in documents:
+            if document.labels:
+                found.append(document.labels if multi_label else document.labels[0])
+            else:
+                found.append(() if multi_label and some and not document.lacks_label else None)
+    return found
+
+
+def _tell(labels: Sequence[Any], with_model: bool) -> None:
+    known = sum(label is not None for label in labels)
+    note(f"{known:,} of {plural(len(labels), 'text')} labelled; asking about the others")
+    if not known and not with_model:
+        note("without any label, texts typical of many others are chosen")
+
+
+def _row(one: Suggestion, document: Document) -> dict[str, Any]:
+    guess = None if one.guess is None else list(one.guess)
+    text = " ".join(document.text.split())
+    values = (document.id, text, guess, one.probability, one.reason, one.score)
+    return dict(zip(_ROW, values, strict=True))
+
+
+def _joined(guess: Sequence[str] | None) -> str:
+    return "" if guess is None else "; ".join(guess)
+
+
+def _write(
+    path: Path,
+    output: Output,
+    found: Sequence[Suggestion],
+    documents: Sequence[Document],
+    sources: Sequence[_Source],
+    inputs: Inputs,
+) -> None:
+    """The rows as they were read, with a place for the label."""
+    of = {id(document): source for source in sources for document in source.documents}
+    label = next((names[0] for source in sources if (names := _label_column(source))), "label")
+    chosen = [documents[one.index] for one in found]
+    bare = not any(document.fields for document in chosen)
+    extra = ["id", "text"] if bare else []
+    lacking = [] if any(label in document.fields for document in chosen) else [label]
+    layout = ResultColumns.of(chosen, [*extra, *lacking, "guess", "guess_probability"])
+    columns = [*layout.columns, *([] if _ASKED in layout.columns else [_ASKED])]
+    rows = []
+    for one, document in zip(found, chosen, strict=True):
+        probability = None if one.probability is None else float(f"{one.probability:.3g}")
+        own = {"id": document.id, "text": document.text, label: None, "guess": _joined(one.guess)}
+        row = layout.row(document, own | {"guess_probability": probability}) | {_ASKED: one.reason}
+        names = _label_column(of[id(document)])
+        row |= dict.fromkeys(names)
+        rows.append(
+            row if output.kind == "json" else {name: "" if row.get(name) is None else row[name] for name in row}
+        )
+    with open_results(path, output, of[id(chosen[0])].inputs if chosen else inputs) as write:
+        write(rows, columns)
+    note(f"fill in the column {label!r} of {path}, and give it to train with the other files")
+
+
+def _label_column(source: _Source) -> tuple[str, ...]:
+    found = source.inputs.layout.found
+    return () if found is None else found.label
+
+
+def _show(found: Sequence[Suggestion], documents: Sequence[Document]) -> None:
+    from textbayes.display.lines import shortened
+
+    table, screen = make_table("id", "text", "guess", "p", "why", right=("p",)), console()
+    for one in found:
+        document = documents[one.index]
+        guess = "–" if one.guess is None else ", ".join(one.guess) or "none of the labels"
+        table.add_row(
+            shortened(document.id, screen.width // 8),
+            shortened(document.text, 2 * screen.width // 5),
+            shortened(guess, screen.width // 5),
+            "" if one.probability is None else f"{one.probability:.2f}",
+            _WHY[one.reason].format(score=one.score),
+        )
+    screen.print(table)
+
+
+def _print_growth(session: LabellingSession, share: Share | None, grown: Growth | None) -> None:
+    if share is None or grown is None:
+        echo("How good a model is, and how much better it will be, is said from 20 labels on, 10 of them of texts")
+        echo("drawn at random.")
+        return
+    what = "Labels in common" if session.multi_label else "Accuracy"
+    echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")
+    ahead = [
+        f"{size - len(session.labelled):,} more labels {value:.2f} ({low:.2f} to {high:.2f})"
+        for size, value, low, high in zip(grown.sizes.tolist(), grown.share, grown.low, grown.high, strict=True)
+    ]
+    echo(f"Expected with {', '.join(ahead)}; in brackets a 90% band")
+    if grown.enough is None:
+        echo("More labels go on paying: another 100 may add a point or more, as far as the curve can be followed.")
+    else:
+        enough = max(grown.enough, len(session.labelled))
+        echo(f"From about {enough:,} labels on, another 100 add less than a point (95% sure).")
+    echo("These figures are of one linear model, cross-validated with weights; train pools several and is better.")
+
+
+def _show_growth(session: LabellingSession, share: Share | None, grown: Growth | None, output: Output) -> None:
+    if output.is_table:
+        _print_growth(session, share, grown)
+        return
+    rows = [] if share is None else [{"labels": len(session.labelled), **share._asdict()}]
+    if grown is not None:
+        ends = zip(grown.sizes.tolist(), grown.share.tolist(), grown.low.tolist(), grown.high.tolist(), strict=True)
+        rows += [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in ends]
+    output.write(rows, ("labels", "value", "low", "high"))

@@ -1,0 +1,145 @@
+"""``textbayes ask`` on the command line: questions, a file to fill in, and training with the answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from textbayes.store import load_model
+
+_WORDS = {
+    "grain": ["corn", "wheat", "barley", "harvest", "farm", "crop"],
+    "money": ["bank", "rate", "loan", "credit", "bond", "market"],
+    "sport": ["goal", "match", "coach", "league", "team", "striker"],
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    names = list(_WORDS)
+    found = []
+    for i in range(90):
+        label = names[i % 3]
+        words = [*rng.choice(_WORDS[label], 4), *rng.choice(["today", "news", "people", "year", "city"], 2)]
+        found.append({"nr": f"n{i}", "text": " ".join([*words, f"series{i % 9}"]), "topic": label})
+    return found
+
+
+def write_csv(path, rows, columns, delimiter=","):
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, columns, delimiter=delimiter, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def read_csv(path, delimiter=","):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter=delimiter))
+
+
+@pytest.fixture
+def files(tmp_path, rows):
+    labelled = write_csv(tmp_path / "labelled.csv", rows[:24], ["nr", "text", "topic"], ";")
+    new = write_csv(tmp_path / "new.csv", rows[24:], ["nr", "text"], ";")
+    return labelled, new
+
+
+def test_questions_are_filled_in_and_trained_on(run, lines, files, rows, tmp_path):
+    """Ask, fill in, train; and the next questions leave out what was answered."""
+    labelled, new = files
+    asked = tmp_path / "asked.csv"
+    columns = ("--label-field", "topic", "--id-field", "nr")
+    said = run("ask", labelled, new, *columns, "-n", 10, "-o", asked).stderr
+    assert "24 of 90 texts labelled" in said
+    assert "fill in the column 'topic'" in said
+    found = read_csv(asked, ";")  # the delimiter of the input
+    assert list(found[0]) == ["nr", "text", "topic", "guess", "guess_probability", "asked"]
+    assert len(found) == 10
+    assert all(row["topic"] == "" for row in found)
+    assert [row["asked"] for row in found] == ["random", *["clusters"] * 9]
+    truth = {row["nr"]: row for row in rows}
+    assert all(row["text"] == truth[row["nr"]]["text"] for row in found)
+    for row in found:
+        row["topic"] = truth[row["nr"]]["topic"]
+    write_csv(asked, found, list(found[0]), ";")
+    model = tmp_path / "m.tb"
+    run("train", labelled, asked, *columns, "--preset", "linear", "-o", model)
+    assert load_model(model).label_counts_.sum() == 34
+    again = lines("ask", labelled, asked, new, *columns, "-n", 20)
+    assert not {row["id"] for row in again} & {row["nr"] for row in found}
+    by_model = lines("ask", model, new, "--strategy", "margin", "--random-share", 0, "-n", 5)
+    proba = load_model(model).predict_proba([row["text"] for row in by_model])
+    assert [row["probability"] for row in by_model] == pytest.approx(proba.max(axis=1).tolist())
+
+
+def test_one_file_with_some_labels_is_enough(run, lines, rows, tmp_path):
+    part = [row | {"topic": row["topic"] if i < 24 else ""} for i, row in enumerate(rows)]
+    path = write_csv(tmp_path / "part.csv", part, ["nr", "text", "topic"])
+    columns = ("--label-field", "topic", "--id-field", "nr")
+    found = lines("ask", path, *columns, "-n", 6)
+    assert len(found) == 6
+    assert {row["id"] for row in found} <= {row["nr"] for row in rows[24:]}
+    assert all(row["guess"][0] in _WORDS for row in found)
+    target = tmp_path / "next.csv"
+    run("ask", path, *columns, "-n", 6, "-o", target)
+    assert list(read_csv(target)[0]) == ["nr", "text", "topic", "guess", "guess_probability", "asked"]
+
+
+def test_json_lines_keep_their_fields_and_get_an_empty_label(run, rows, tmp_path):
+    path = tmp_path / "part.jsonl"
+    given = [
+        {"id": row["nr"], "text": row["text"], "label": row["topic"] if i < 24 else None} for i, row in enumerate(rows)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    target = tmp_path / "next.jsonl"
+    run("ask", path, "-n", 4, "-o", target)
+    found = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    assert len(found) == 4
+    assert all(row["label"] is None and row["asked"] and row["text"] for row in found)
+    run("ask", path, target, "-n", 2)  # rows whose label is empty still have none
+
+
+def test_many_labels_know_an_answer_of_none(lines, rows, tmp_path):
+    path = tmp_path / "many.jsonl"
+    given = []
+    for i, row in enumerate(rows):
+        one = {"id": row["nr"], "text": row["text"]}
+        if i < 30:
+            one["labels"] = [] if i == 4 else [row["topic"], *(["short"] if i % 4 == 0 else [])]
+        given.append(one)
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    found = lines("ask", path, "-n", 50, "--multi-label")
+    assert len(found) == 50
+    assert "n4" not in {row["id"] for row in found}
+
+
+def test_growth_is_told(run, lines, files):
+    columns = ("--label-field", "topic", "--id-field", "nr")
+    found = lines("ask", *files, *columns, "--growth")
+    assert [row["labels"] for row in found] == [24, 74, 124, 224]
+    assert all(0.0 <= row["low"] <= row["value"] <= row["high"] <= 1.0 for row in found)
+    table = run("ask", *files, *columns, "--table").stdout
+    assert "95% interval" in table
+    assert "50 more labels" in table
+    assert "uncertain, different" in " ".join(table.split())
+
+
+def test_questions_before_any_label(lines, rows, tmp_path):
+    path = write_csv(tmp_path / "new.csv", rows, ["nr", "text"])
+    found = lines("ask", path, "--id-field", "nr", "-n", 9, "--random-share", 0)
+    assert {row["asked"] for row in found} == {"typical"}
+    assert all(row["guess"] is None for row in found)
+
+
+def test_refusals_say_what_to_do(run, files, tmp_path):
+    labelled, _ = files
+    said = run("ask", labelled, "--label-field", "topic", code=1).stderr
+    assert "every text of" in said
+    assert "name a file of texts without one as well" in said
+    said = run("ask", *files, "--label-field", "topic", "-o", labelled, code=1).stderr
+    assert "would replace" in said
