@@ -15,11 +15,11 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.text.batches import check_texts
 
 
-def as_texts(texts: Iterable[str]) -> list[str]:
+def as_texts(texts: Iterable[str], name: str = "texts") -> list[str]:
     """The texts as a list; one text by itself is refused, a table of one column is that column."""
     if isinstance(texts, (str, bytes)) or texts is None:
         raise InputError(
-            f"texts is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
+            f"{name} is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
         )
     return list(check_texts(texts))
 

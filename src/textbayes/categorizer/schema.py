@@ -203,6 +203,15 @@ class SavedEmbeddings(Saved):
     log_loss_without: _Loss | None
 
 
+class SavedUnlabelled(Saved):
+    """What became of unlabelled texts: log-losses of the pool with their members and without, None if not known."""
+
+    n_texts: WholeFrom1
+    outcome: Literal["kept", "left out", "too few"]
+    log_loss: _Loss | None
+    log_loss_without: _Loss | None
+
+
 class SavedChoice(Saved):
     """What an automatic training chose, and how well it did."""
 
@@ -218,6 +227,7 @@ class SavedChoice(Saved):
     views: Annotated[list[SavedChosenView], Field(min_length=1, max_length=20)]
     members: Annotated[list[SavedChosenMember], Field(min_length=1, max_length=100)]
     embeddings: SavedEmbeddings | None = None
+    unlabelled: SavedUnlabelled | None = None
 
 
 class SavedCopies(Saved):
