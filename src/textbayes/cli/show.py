@@ -173,10 +173,12 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
 
 def _model(model: TextCategorizer) -> str:
     """An automatic model in a sentence, with how many weights it has."""
-    from textbayes.categorizer.summary import model_sentence
+    from textbayes.categorizer.summary import model_sentence, unlabelled_sentence
 
     weights = model.model_.word_weights().weights
     told = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
+    if unlabelled := (model.choice_ or {}).get("unlabelled"):
+        told += f" {unlabelled_sentence(unlabelled)}"
     if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
         told += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
     return told

@@ -12,7 +12,7 @@ from rich import progress as rich
 from rich.table import Table
 
 from textbayes.categorizer.reading import language_of
-from textbayes.categorizer.summary import describe_choice, model_sentence, partial_members
+from textbayes.categorizer.summary import describe_choice, model_sentence, partial_members, unlabelled_sentence
 from textbayes.cli.figures import LABEL_COLUMNS, MOST_LABELS, headline_table, label_table, measured_in_words
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.output import grid, make_table
@@ -187,6 +187,8 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
         told = model_sentence(model.choice_)
         if partial := partial_members(model.choice_):
             told += f" The training was interrupted: it has {partial}."
+        if (unlabelled := model.choice_.get("unlabelled")) is not None:
+            told += f" {unlabelled_sentence(unlabelled)}"
     else:
         names = model.member_names()
         told = (
