@@ -2,8 +2,8 @@
 
 ``python benchmarks/bench_few_labels.py [--tasks bbc spam] [--labelled 10 30 100] [--draws 20] [--no-peers]``
 
-Of the training rows of each task some are drawn as labelled, up to ``--unlabelled`` others as texts without a label, and
-the test rows (``--test`` of them) are classified: by ``TextCategorizer().fit(texts, labels)``, by the same with
+Of the training rows of each task some are drawn as labelled and up to ``--unlabelled`` others as texts without a label;
+the test rows (``--test`` of them) are classified by ``TextCategorizer().fit(texts, labels)``, by the same with
 ``unlabelled=``, and by scikit-learn's ``SelfTrainingClassifier`` and ``LabelSpreading`` on TF-IDF. Of classes that
 exclude each other two texts each are drawn first where the labelled texts are enough, one where they are not; of other
 labels those count that a labelled text has. Figures are the means over draws of accuracy (of labels that go together:
@@ -27,7 +27,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import platformdirs
@@ -180,8 +180,8 @@ class Memory:
         Whether the figures are of textbayes, whose code they hang on, or of peers.
     """
 
-    _digests: dict[bool, str] = {}
-    _known: dict[Path, dict[str, tuple[float, float]]] = {}
+    _digests: ClassVar[dict[bool, str]] = {}
+    _known: ClassVar[dict[Path, dict[str, tuple[float, float]]]] = {}
 
     def __init__(self, own: bool) -> None:
         if own not in self._digests:

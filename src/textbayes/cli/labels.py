@@ -335,7 +335,7 @@ def _without(bare: list[Document], documents: list[Document], inputs: Inputs, la
     else:
         warn(
             f"{what} {'has' if len(bare) == 1 else 'have'} no label and {'is' if len(bare) == 1 else 'are'} left out "
-            f"({name_documents(bare)}); agree with --unlabelled skip, {_learn('such texts')}or keep such texts as "
+            f"({name_documents(bare)}); {_learn('such texts')}agree with --unlabelled skip, or keep such texts as "
             "texts of none of the labels with --unlabelled keep"
         )
     return [document for document in documents if document.labels]
