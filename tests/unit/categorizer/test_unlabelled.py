@@ -14,19 +14,27 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.text import TermWeighting
 from textbayes.text.views import View
 
-IDLE = [f"idle{j}" for j in range(60)]
+
+def spelt(n, seed):
+    """Different words of seven letters, which share no beginning or end."""
+    letters = np.random.default_rng(seed).choice(list("bcdfgklmnoprstuvaei"), (n, 7))
+    return sorted({"".join(row) for row in letters})
+
+
+ENGLISH = ["the", "of", "and", "to", "is", "the"]  # by which the language is known, and read word by word
+IDLE = spelt(60, 100)
+OWN = [spelt(80, k) for k in range(4)]
 
 
 def topics(seed, n_docs, n_classes=2, several=False):
-    """Texts with a few of the many words of their classes: a labelled text says little, all together say which go with
-    which."""
+    """Texts with a few of the many words of their classes, which each text alone says little of."""
     rng = np.random.default_rng(seed)
     texts, labels = [], []
     for i in range(n_docs):
         of = [k for k in range(n_classes) if rng.random() < 0.4] if several else [i % n_classes]
-        words = list(rng.choice(IDLE, 6))
+        words = [*ENGLISH, *rng.choice(IDLE, 6)]
         for k in of:
-            words += [f"{'abcdef'[k]}word{j}" for j in rng.integers(80, size=6)]
+            words += list(rng.choice(OWN[k], 6))
         texts.append(" ".join(rng.permutation(words)))
         labels.append([f"class {k}" for k in of] if several else f"class {of[0]}")
     return texts, labels
@@ -62,25 +70,25 @@ def test_held_out_figures_are_those_of_later_texts():
     assert np.abs(model.predict_proba(new)[:, 1] - 0.5).mean() < 0.25
 
 
+SIGNS = [spelt(4, 200), spelt(4, 201)]
+
+
 def crossed(seed, n_docs):
-    """Texts of two topics that say nothing of the labels, which a word or two of their own do."""
+    """Texts of two topics that say nothing of the labels, which two words of their own do."""
     rng = np.random.default_rng(seed)
     texts, labels = [], []
     for i in range(n_docs):
-        topic, label = "ab"[rng.integers(2)], i % 2
-        words = [f"{topic}word{j}" for j in rng.integers(40, size=12)] + [
-            f"sign{label}{j}" for j in rng.integers(3, size=2)
-        ]
+        words = [*ENGLISH, *rng.choice(OWN[rng.integers(2)], 12), *rng.choice(SIGNS[i % 2], 2)]
         texts.append(" ".join(rng.permutation(words)))
-        labels.append(f"class {label}")
+        labels.append(f"class {i % 2}")
     return texts, labels
 
 
 def test_they_do_not_mislead():
     texts, labels = crossed(0, 60)
     new, truth = crossed(1, 400)
-    unlabelled = [text for text, _ in zip(*crossed(2, 400), strict=True)]
-    unlabelled = [" ".join(word for word in text.split() if not word.startswith("sign")) for text in unlabelled]
+    signs = {*SIGNS[0], *SIGNS[1]}
+    unlabelled = [" ".join(word for word in text.split() if word not in signs) for text in crossed(2, 400)[0]]
     alone = TextCategorizer().fit(texts, labels)
     model = TextCategorizer().fit(texts, labels, unlabelled=unlabelled)
     weights = [row.weight for row in member_rows(model.choice_) if row.view == "unlabelled texts"]
@@ -94,7 +102,7 @@ def test_texts_of_another_kind_change_nothing():
     new, truth = topics(7, 200)
     alone = TextCategorizer().fit(texts, labels)
     rng = np.random.default_rng(0)
-    other = [" ".join(f"foreign{j}" for j in rng.integers(50, size=10)) for _ in range(100)]
+    other = [" ".join(rng.choice(spelt(50, 300), 10)) for _ in range(100)]
     model = TextCategorizer().fit(texts, labels, unlabelled=other)
     assert log_loss(model, new, truth) < log_loss(alone, new, truth) + 0.03
     assert model.score(new, truth) > alone.score(new, truth) - 0.03
@@ -130,15 +138,12 @@ def test_the_model_is_linear_saved_explained_and_updated(tmp_path):
     assert unlabelled_sentence(told) in describe_choice(loaded.choice_)
     assert "300 unlabelled texts were learnt from too: held-out log-loss 0." in unlabelled_sentence(told)
     known = set(" ".join(texts).split())
-    unseen = [
-        word for word, weight in model.top_words("class 0", None) if word.startswith("aword") and word not in known
-    ]
+    unseen = [one.word for one in model.label_words("class 0", None) if one.word in OWN[0] and one.word not in known]
     assert unseen  # of the unlabelled texts alone
     text = f"{unseen[0]} {unseen[-1]} {new[0]}"
     for row in model.explain(text, top=None):
-        total = row.baseline + sum(one.contribution for one in row.contributions)
-        own = model.decision_function([text])[0][list(model.classes_).index(row.label)]
-        assert total == pytest.approx(own, abs=1e-6)
+        assert row.log_odds == pytest.approx(row.base + sum(one.log_odds for one in row.contributions), abs=1e-6)
+        assert row.probability == pytest.approx(model.predict_proba([text])[0][list(model.classes_).index(row.label)])
     before = log_loss(model, new, truth)
     model.update(*topics(14, 60, 3))
     assert log_loss(model, new, truth) < before + 0.05
@@ -158,7 +163,7 @@ def test_too_few_texts_or_words_are_said_and_change_nothing():
     texts, labels = topics(17, 30)
     new, _ = topics(18, 20)
     plain = TextCategorizer().fit(texts, labels)
-    for few in (topics(19, LEAST_TEXTS - 1)[0], [""] * 50, [f"once{i}" for i in range(50)]):
+    for few in (topics(19, LEAST_TEXTS - 1)[0], [""] * 50, spelt(50, 400)):
         model = TextCategorizer().fit(texts, labels, unlabelled=few)
         np.testing.assert_array_equal(model.predict_proba(new), plain.predict_proba(new))
         assert model.choice_["unlabelled"]["outcome"] == "too few"
@@ -181,9 +186,9 @@ def test_a_vectorizer_that_is_given_reads_them():
         texts, labels, unlabelled=unlabelled
     )
     assert model.vectorizer_.vectorizers_[-1].analyzer == "char_wb"
-    fixed = TextVectorizer(vocabulary=["aword1", "aword2", "bword1", "bword2", *IDLE])
+    fixed = TextVectorizer(vocabulary=[*OWN[0][:2], *OWN[1][:2], *IDLE])
     model = TextCategorizer(vectorizer=fixed).fit(texts, labels, unlabelled=unlabelled)
-    assert len(model.coef_[0]) == 64 * len(model.choice_["views"])
+    assert len(model.coef_[0]) == (4 + len(IDLE)) * len(model.choice_["views"])
 
 
 def test_many_texts_are_sampled_and_the_view_is_theirs_alone():
