@@ -97,7 +97,9 @@ def unlabelled_members(view: int, texts: UnlabelledTexts, space: LabelSpace) -> 
     """
     members = [Member("latent regression, unlabelled texts", (view,), LatentRegression(texts))]
     if space.kind != "multilabel":
-        members.insert(0, Member("mixture, unlabelled texts", (view,), MixtureWeights(texts)))
+        # Held-out texts of two classes always tell what it is worth; of many classes with a text each none may.
+        share = 0.0 if space.kind == "binary" else 1.0
+        members.insert(0, Member("mixture, unlabelled texts", (view,), MixtureWeights(texts), share=share))
     return members
 
 
