@@ -32,6 +32,7 @@ LEAST_TEXTS = 20  # with words that others have too: fewer say nothing of which 
 MOST_TEXTS = {"quick": 2_000, "normal": 5_000, "thorough": 20_000}
 _MOST_WORDS = 30_000
 _LOOKED_AT = 1_000  # texts, for which weights of words are too small to matter
+_SPREAD = 2.0  # standard deviation of log-odds of two classes
 _PARTS = 10  # of few held-out texts, for weights that have not seen them; two of many
 _SURE = 1.0  # standard errors by which members may seem to harm: with few texts chance alone does as much
 
@@ -97,9 +98,11 @@ def unlabelled_members(view: int, texts: UnlabelledTexts, space: LabelSpace) -> 
     """
     members = [Member("latent regression, unlabelled texts", (view,), LatentRegression(texts))]
     if space.kind != "multilabel":
-        # Held-out texts of two classes always tell what it is worth; of many classes with a text each none may.
-        share = 0.0 if space.kind == "binary" else 1.0
-        members.insert(0, Member("mixture, unlabelled texts", (view,), MixtureWeights(texts), share=share))
+        # Held-out texts of two classes always tell what it is worth; of many classes with a text each none may. Ten
+        # texts do not tell well, and what is far too sure costs most there; of several classes one power is fitted.
+        share, spread = (0.0, _SPREAD) if space.kind == "binary" else (1.0, None)
+        mixture = Member("mixture, unlabelled texts", (view,), MixtureWeights(texts, spread=spread), share=share)
+        members.insert(0, mixture)
     return members
 
 

@@ -77,6 +77,9 @@ class MixtureWeights(LinearScores):
         κ, occurrences per unit of a word's weight.
     pseudo_count : float
         a, occurrences per word that each class has before any text.
+    spread : float or None
+        Most that the log-odds of unlabelled texts may differ by, as a standard deviation: those of long texts are far too
+        sure. None leaves them.
     max_iter : int
     tol : float
         The steps end when the memberships of a text change by less than this on average.
@@ -98,6 +101,7 @@ class MixtureWeights(LinearScores):
         share: float = 0.3,
         sharpness: float = 3.0,
         pseudo_count: float = 0.1,
+        spread: float | None = None,
         max_iter: int = 12,
         tol: float = 1e-3,
     ) -> None:
@@ -105,6 +109,7 @@ class MixtureWeights(LinearScores):
         self.share = share
         self.sharpness = sharpness
         self.pseudo_count = pseudo_count
+        self.spread = spread
         self.max_iter = max_iter
         self.tol = tol
 
@@ -151,6 +156,10 @@ class MixtureWeights(LinearScores):
         else:
             self.coef_ = self.sharpness * (shares - shares.mean(axis=0))
             self.intercept_ = sizes - sizes.mean()
+        if self.spread is not None:
+            found = float(np.asarray(U @ self.coef_.T).std(axis=0).max())
+            factor = min(1.0, self.spread / max(found, 1e-300))
+            self.coef_, self.intercept_ = factor * self.coef_, factor * self.intercept_
         return self
 
 

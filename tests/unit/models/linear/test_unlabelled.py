@@ -48,6 +48,19 @@ def test_log_odds_are_those_of_the_generative_model():
     np.testing.assert_allclose(special.expit(U @ two.coef_.T + two.intercept_)[:, 0], posterior, atol=1e-12)
 
 
+def test_log_odds_that_are_far_too_sure_are_shrunk():
+    X, Y, U, _ = drawn(6, 12, 150)
+    sure = MixtureWeights(UnlabelledTexts(U)).fit(X, Y[:, :1])
+    assert (U @ sure.coef_[0]).std() > 2.0
+    model = MixtureWeights(UnlabelledTexts(U), spread=2.0).fit(X, Y[:, :1])
+    assert (U @ model.coef_[0]).std() == pytest.approx(2.0)
+    ratio = 2.0 / (U @ sure.coef_[0]).std()
+    np.testing.assert_allclose(model.coef_, ratio * sure.coef_)
+    np.testing.assert_allclose(model.intercept_, ratio * sure.intercept_)
+    same = MixtureWeights(UnlabelledTexts(U), spread=1e3).fit(X, Y[:, :1])
+    np.testing.assert_array_equal(same.coef_, sure.coef_)
+
+
 def test_unlabelled_texts_that_count_nothing_leave_naive_bayes():
     X, Y, U, _ = drawn(2, 12, 50)
     model = MixtureWeights(UnlabelledTexts(U), share=0.0, sharpness=2.0, pseudo_count=0.5).fit(X, Y)
