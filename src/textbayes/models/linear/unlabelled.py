@@ -78,8 +78,8 @@ class MixtureWeights(LinearScores):
     pseudo_count : float
         a, occurrences per word that each class has before any text.
     spread : float or None
-        Most that the log-odds of unlabelled texts may differ by, as a standard deviation: those of long texts are far too
-        sure. None leaves them.
+        Largest standard deviation of the log-odds of unlabelled texts: those of long texts are far too sure. None leaves
+        them.
     max_iter : int
     tol : float
         The steps end when the memberships of a text change by less than this on average.
@@ -157,8 +157,8 @@ class MixtureWeights(LinearScores):
             self.coef_ = self.sharpness * (shares - shares.mean(axis=0))
             self.intercept_ = sizes - sizes.mean()
         if self.spread is not None:
-            found = float(np.asarray(U @ self.coef_.T).std(axis=0).max())
-            factor = min(1.0, self.spread / max(found, 1e-300))
+            deviation = float(np.asarray(U @ self.coef_.T).std(axis=0).max())
+            factor = min(1.0, self.spread / max(deviation, 1e-300))
             self.coef_, self.intercept_ = factor * self.coef_, factor * self.intercept_
         return self
 
