@@ -78,8 +78,8 @@ class MixtureWeights(LinearScores):
     pseudo_count : float
         a, occurrences per word that each class has before any text.
     spread : float or None
-        Largest standard deviation of the log-odds of unlabelled texts: those of long texts are far too sure. None leaves
-        them.
+        Largest standard deviation of the log-odds of unlabelled texts: those of long texts are far too sure. None for
+        any.
     max_iter : int
     tol : float
         The steps end when the memberships of a text change by less than this on average.
