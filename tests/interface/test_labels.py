@@ -55,7 +55,11 @@ def test_one_missing_label_does_not_change_the_task(run, messy, tmp_path):
     assert trained(tmp_path) == ("multiclass", ["grain", "money", "sport"])
     assert json.loads(done.stdout)["documents"] == 29
     assert "warning: 1 of 30 texts of " in done.stderr
-    assert "has no label and is left out (id 'money-2'); agree with --unlabelled skip, or keep" in done.stderr
+    assert (
+        "has no label and is left out (id 'money-2'); learn from such texts with --unlabelled learn, agree"
+        in done.stderr
+    )
+    assert "with --unlabelled skip, or keep such texts as" in done.stderr
 
 
 @pytest.mark.parametrize("option", [[], ["--single-label"]])
@@ -64,9 +68,10 @@ def test_many_missing_labels_are_the_users_to_settle(run, messy, tmp_path, optio
     failed = run("train", path, "-o", tmp_path / "m.tb", *option, code=1).stderr
     assert "3 of 30 texts of " in failed
     assert (
-        "have no label (ids 'grain-0', 'money-2', 'sport-2') and the others exactly one; leave them out with" in failed
+        "have no label (ids 'grain-0', 'money-2', 'sport-2') and the others exactly one; learn from them with" in failed
     )
-    assert "--unlabelled skip, or keep them as texts of none of the labels with --unlabelled keep" in failed
+    assert "with --unlabelled learn, leave them out with --unlabelled skip, or keep them as texts of none" in failed
+    assert "of the labels with --unlabelled keep" in failed
     assert not (tmp_path / "m.tb").exists()
     done = run("train", path, "-o", tmp_path / "m.tb", "--unlabelled", "skip", "--json")
     assert json.loads(done.stdout)["documents"] == 27
@@ -74,6 +79,51 @@ def test_many_missing_labels_are_the_users_to_settle(run, messy, tmp_path, optio
     assert trained(tmp_path)[0] == "multiclass"
     run("train", path, "-o", tmp_path / "m.tb", "--unlabelled", "keep")
     assert trained(tmp_path) == ("multilabel", ["grain", "money", "sport"])
+
+
+def test_texts_without_a_label_are_learnt_from(run, messy, write, documents, tmp_path):
+    path = messy(dict.fromkeys([1, 2, 3, 6, 7, 8, 11, 12, 13, *range(15, 30)], ""))
+    done = run("train", path, "-o", tmp_path / "m.tb", "--unlabelled", "learn", "--json")
+    assert "textbayes: 24 texts of " in done.stderr
+    assert "without a label to learn from" in done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["documents"] == 6
+    assert "24 unlabelled texts were" in summary["chosen"]
+    assert trained(tmp_path) == ("multiclass", ["grain", "money", "sport"])
+    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 24
+    assert "24 unlabelled texts were" in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
+    few = write([doc for i, doc in enumerate(documents) if i % 5 in (0, 4)])
+    others = write([{"id": doc["id"], "text": doc["text"]} for doc in documents * 2], "others.jsonl")
+    done = run("train", few, "-o", tmp_path / "m.tb", "--unlabelled-texts", others, "--json")
+    assert "30 texts of " in done.stderr
+    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 30
+
+
+def test_of_many_labels_an_empty_list_is_no_missing_label(run, write, documents, tmp_path):
+    rows = [doc | {"labels": [doc["labels"], "news"]} for doc in documents] + [
+        {"id": "none", "text": "corn", "labels": []}
+    ]
+    rows += [{"id": f"open{i}", "text": doc["text"], "labels": None} for i, doc in enumerate(documents * 2)]
+    done = run("train", write(rows), "-o", tmp_path / "m.tb", "--unlabelled", "learn", "--json")
+    assert json.loads(done.stdout)["documents"] == 16
+    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 30
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--model", "counts"], "belong to automatic training; leave them out, or leave out --model and --preset"),
+        (["--preset", "linear", "--out-of-core"], "belong to automatic training"),
+        (["--estimate"], "and --estimate cannot be combined with them"),
+        (["--out-of-core"], "need all texts in memory"),
+    ],
+)
+def test_trainings_that_cannot_learn_from_texts_without_labels_say_so(run, messy, tmp_path, options, why):
+    arguments = ("train", messy({0: ""}), "-o", tmp_path / "m.tb", *options)
+    said = " ".join(run(*arguments, "--unlabelled", "learn", code=2).stderr.split())
+    assert why in said
+    assert why in " ".join(run(*arguments, "--unlabelled-texts", messy({}, "more.csv"), code=2).stderr.split())
+    assert not (tmp_path / "m.tb").exists()
 
 
 def test_lists_of_none_are_no_missing_labels(run, write, documents, tmp_path):

@@ -101,7 +101,7 @@ def settle_sentences(
         return source, None
     vectorizer: Any = source.vectorizers[at.plan.sentences]
     if all(member.views != (at.plan.sentences,) for member in members):
-        source = source.without_last_view()
+        source = source.without_view(at.plan.sentences)
         outcome = {"log_loss": None, "log_loss_without": None} | (outcome or {}) | {"outcome": "left out"}
     return source, {"model": vectorizer.name_, **(outcome or {})}
 

@@ -20,8 +20,9 @@ from textbayes.categorizer.scorer import Assessment, scorer_of
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
 from textbayes.categorizer.train import Trained, TrainingData, train
+from textbayes.categorizer.unlabelled import unlabelled_outcome
 from textbayes.categorizer.words import ExplainsWords
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError, plural
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.folds import group_codes
 from textbayes.core.labels import encode_labels
@@ -203,6 +204,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         sample_weight: ArrayLike | None = None,
         groups: Iterable[Hashable] | None = None,
         keep_partial: bool = False,
+        unlabelled: Iterable[str] | None = None,
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
 
@@ -223,10 +225,20 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         keep_partial : bool
             An interrupt leaves the model as it was. With True, one in the cross-validation of an automatic training
             makes it a model of the members that are done, if any: ``choice_`` has ``interrupted`` and their number.
+        unlabelled : iterable of str, optional
+            Texts whose labels are not known. An automatic training learns from them which words go together
+            (``categorizer.unlabelled``), unless held-out labelled texts say that this harms; ``choice_["unlabelled"]``
+            says what they gained. Later texts should be of their kind.
         """
         texts = as_texts(texts)
         check_settings(self)
         automatic = uses_auto(self)
+        others = [] if unlabelled is None else as_texts(unlabelled, "unlabelled")
+        if others and not automatic:
+            raise NotSupportedError(
+                f"{plural(len(others), 'unlabelled text')} were given to a training that cannot learn from them; leave "
+                "out unlabelled, or leave out model and preset to train automatically"
+            )
         if keep_partial and not automatic:
             raise InputError(
                 "keep_partial=True needs an automatic training, whose members can be used one by one; leave it out, or "
@@ -238,13 +250,15 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         grouped = None if groups is None else group_codes(groups, len(texts))
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or silent
-        data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts))
+        data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts), others)
         ready = prepare(self, data, report)
         with threadpool_limits(1, "blas") if automatic else nullcontext():  # its threads wait longer than they work
             trained = train(ready.plan, ready.source, ready.target, report, sampling, ready.prior, keep_partial)
         self._take_over(trained, rule, data, text_fingerprints(texts))
         self._take_prior(ready, trained)
-        self.surface_ = surface_forms(texts, self.vectorizer_)
+        if others and self.choice_ is not None:
+            self.choice_["unlabelled"] = unlabelled_outcome(self.choice_["unlabelled"], len(others))
+        self.surface_ = surface_forms(texts + others, self.vectorizer_)
         return self
 
     def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:

@@ -137,9 +137,9 @@ def alone_loss(scores: FloatArray, held: HeldOut) -> float:
 
 
 def expected_weights(members: Sequence[Member]) -> FloatArray:
-    """Prior means of the members' weights: those that learn share one equally, and a lexicon has none."""
-    learns = np.array([member.learns for member in members], dtype=np.float64)
-    return np.asarray(learns / max(learns.sum(), 1.0))
+    """Prior means of the members' weights: those that learn share one, equally or as they say; a lexicon has none."""
+    share = np.array([member.share if member.learns else 0.0 for member in members])
+    return np.asarray(share / max(share.sum(), 1.0))
 
 
 def ensemble_loss(at: Setting, scores: FloatArray, stack: Stack) -> float:

@@ -61,12 +61,15 @@ class Member:
         Not fitted.
     in_folds : dict
         Parameters of fits that score held-out texts and are forgotten.
+    share : float
+        Of the weight that all members are expected to have together, beside 1 of each other one that learns.
     """
 
     name: str
     views: tuple[int, ...]
     estimator: Any
     in_folds: dict[str, Any] = field(default_factory=dict)
+    share: float = 1.0
 
     @property
     def learns(self) -> bool:

@@ -58,6 +58,8 @@ class Plan:
         The member, if any, that knows a prior file.
     sentences : int or None
         The view, if any, of sentence vectors, which one member reads: the last view.
+    unlabelled : int or None
+        The view, if any, of unlabelled texts, which the members read that learn from these.
     """
 
     members: list[Member]
@@ -70,6 +72,7 @@ class Plan:
     rare_threshold: bool = False
     prior: Member | None = None
     sentences: int | None = None
+    unlabelled: int | None = None
 
 
 def auto_plan(
@@ -80,6 +83,7 @@ def auto_plan(
     names: Member | None = None,
     prior: Member | None = None,
     sentences: int | None = None,
+    unlabelled: Sequence[Member] = (),
 ) -> Plan:
     """Members of an automatic training for these views and labels.
 
@@ -94,6 +98,8 @@ def auto_plan(
         What the names of the labels say, and what a prior file does.
     sentences : int, optional
         The view of sentence vectors.
+    unlabelled : sequence of Member
+        What is learnt from unlabelled texts, all of one view.
     """
     enough = n_texts >= ENOUGH_TEXTS
     words, stems = (0,), tuple(range(1, len(views)))
@@ -101,6 +107,7 @@ def auto_plan(
     members = [_gaussian("ratio, words", words, enough, ratio=True)]
     if stems:
         members.append(_gaussian(f"ratio, {of_stems}", stems, enough, ratio=True))
+    members += unlabelled
     members += [one for one in (names, prior) if one is not None]
     if sentences is not None:
         members.append(_gaussian("Gaussian, sentence vectors", (sentences,), enough, ratio=False))
@@ -108,6 +115,7 @@ def auto_plan(
     members += [Member(f"{name}, words", words, make()) for name, make in candidates.items()]
     common: dict[str, Any] = {"schemes": WORD_SCHEMES if enough else WORD_SCHEMES[:1], "prior": prior}
     common |= {"sentences": sentences, "automatic": True}
+    common |= {"unlabelled": unlabelled[0].views[0] if unlabelled else None}
     if budget == "quick":
         return Plan(members, LabelWeights(space), scales=(6.0,), **common)
     if n_texts >= _SOME_TEXTS:

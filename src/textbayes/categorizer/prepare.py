@@ -18,6 +18,7 @@ from textbayes.categorizer.reading import plain_words, read_views, sentence_mode
 from textbayes.categorizer.sources import FitSettings, Target, TextSource
 from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.train import PriorFile, TrainingData
+from textbayes.categorizer.unlabelled import read_unlabelled, unlabelled_members
 from textbayes.core.cross_validation import Folds
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
@@ -28,7 +29,7 @@ from textbayes.text import TermWeighting
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.copies import Copies, find_copies, text_sketches
 from textbayes.text.sentence_models import name_of
-from textbayes.text.views import View
+from textbayes.text.views import TextViews, View
 
 if TYPE_CHECKING:
     from textbayes.categorizer.estimator import TextCategorizer
@@ -81,15 +82,25 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
         data.texts, views, blocks, data.space, new_words=few, table=None if numeric else table
     )
     read = [view.name for view in views.views]
+    more = read_unlabelled(views, data.unlabelled, model.budget)
+    learning: list[Member] = []
+    settled: dict[int, TermWeighting] = {}
+    unlabelled = None
+    if more is not None:
+        v = len(read)
+        views = TextViews.of_fitted([*views.views, more.view], [*views.vectorizers_, more.vectorizer])
+        blocks.append(more.vectorizer.transform(data.texts))
+        settled, unlabelled = {v: more.weighting}, views.blocks(more.sample)
+        learning = unlabelled_members(v, more.texts, data.space)
     network, too_long = sentence_model(model.embeddings, model.budget, model.vectorizer is not None, data.texts)
     sentences = None
     if network is not None and not too_long:
-        sentences = len(read)
+        sentences = len(views.views)
         views, blocks = with_sentences(views, blocks, data.texts, network, report)
-    plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences)
+    plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences, learning)
     used = any(member.estimator.uses_lengths for member in plan.members)
     lengths = text_lengths(data.texts, blocks[0], views, used)
-    source = TextSource(views.views, views.vectorizers_, blocks, lengths)
+    source = TextSource(views.views, views.vectorizers_, blocks, lengths, settled, unlabelled)
     grouped = few and data.groups is not None  # which may be fewer than folds
     n_folds = model.cv if grouped else folds_for(n_texts, model.cv, model.budget)
     folds = Folds.stratified(data.indicator, n_folds, model.random_state, data.groups, data.firsts)
@@ -198,11 +209,11 @@ def make_weighting(weighting: TermWeighting | str | None) -> TermWeighting:
     return TermWeighting(weighting) if isinstance(weighting, str) else clone(weighting).set_output(transform="default")
 
 
-def as_texts(texts: Iterable[str]) -> list[str]:
+def as_texts(texts: Iterable[str], name: str = "texts") -> list[str]:
     """The texts as a list; one text by itself is refused, a table of one column is that column."""
     if isinstance(texts, (str, bytes)) or texts is None:
         raise InputError(
-            f"texts is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
+            f"{name} is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
         )
     return list(check_texts(texts))
 

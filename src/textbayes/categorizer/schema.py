@@ -132,6 +132,12 @@ _EMBEDDINGS: dict[str, Field] = {
     "log_loss": _LOSS | Null(),
     "log_loss_without": _LOSS | Null(),
 }
+_UNLABELLED: dict[str, Field] = {
+    "n_texts": Whole(1),
+    "outcome": Choice("kept", "left out", "too few"),
+    "log_loss": _LOSS | Null(),
+    "log_loss_without": _LOSS | Null(),
+}
 CHOICE: dict[str, Field] = {  # what an automatic training chose, and how well it did
     "n_texts": Whole(1),
     "n_folds": Whole(1),
@@ -145,6 +151,7 @@ CHOICE: dict[str, Field] = {  # what an automatic training chose, and how well i
     "views": List(Record(_VIEW), 1, 20),
     "members": List(Record(_MEMBER), 1, 100),
     "embeddings": Record(_EMBEDDINGS) | Null(),
+    "unlabelled": Record(_UNLABELLED) | Null(),
 }
 
 _OF_LABELS = Array(np.float64, ("n_columns",))

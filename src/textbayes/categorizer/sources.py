@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.categorizer.knowledge import Knowledge
@@ -163,10 +164,23 @@ class TextSource:
         Counts of the words of each view.
     lengths : array (n_docs,)
         Thousands of words of each document.
+    settled : dict, optional
+        Weightings, by the numbers of their views, that were learnt from other texts and stay as they are.
+    unlabelled : list of CSR matrix, optional
+        Counts, like ``blocks``, of some texts without labels that weights of words are of too.
     """
 
-    def __init__(self, views: list[View], vectorizers: list[Any], blocks: list[Any], lengths: FloatArray) -> None:
+    def __init__(
+        self,
+        views: list[View],
+        vectorizers: list[Any],
+        blocks: list[Any],
+        lengths: FloatArray,
+        settled: Mapping[int, TermWeighting] | None = None,
+        unlabelled: list[Any] | None = None,
+    ) -> None:
         self.views, self.vectorizers, self.blocks, self.lengths = views, vectorizers, blocks, lengths
+        self.settled, self.unlabelled = dict(settled or {}), unlabelled
         self.bounds = np.cumsum([0, *(block.shape[1] for block in blocks)])
 
     @property
@@ -208,7 +222,10 @@ class TextSource:
 
     def weightings(self, views: Sequence[int], rows: BoolArray) -> list[TermWeighting]:
         """The weighting of each view, fitted to some of the documents."""
-        return [clone(self.views[v].weighting).fit(_rows(self.blocks[v], rows)) for v in views]
+        return [
+            self.settled[v] if v in self.settled else clone(self.views[v].weighting).fit(_rows(self.blocks[v], rows))
+            for v in views
+        ]
 
     def features(
         self, views: Sequence[int], weightings: Sequence[TermWeighting], rows: BoolArray, counts: bool = True
@@ -239,9 +256,17 @@ class TextSource:
             return None
         return np.concatenate([np.arange(self.bounds[v], self.bounds[v + 1]) for v in views])
 
-    def without_last_view(self) -> TextSource:
-        """The same documents without the last view."""
-        return TextSource(self.views[:-1], self.vectorizers[:-1], self.blocks[:-1], self.lengths)
+    def without_view(self, v: int) -> TextSource:
+        """The same documents without one of the views; the numbers of later ones are one less."""
+
+        def others(parts: list[Any]) -> list[Any]:
+            return parts[:v] + parts[v + 1 :]
+
+        settled = {w - (w > v): one for w, one in self.settled.items() if w != v}
+        unlabelled = None if self.unlabelled is None or not settled else others(self.unlabelled)
+        return TextSource(
+            others(self.views), others(self.vectorizers), others(self.blocks), self.lengths, settled, unlabelled
+        )
 
     def all_weightings(self) -> list[TermWeighting]:
         return self.weightings(self.all_views, np.ones(len(self.lengths), dtype=np.bool_))
@@ -250,6 +275,15 @@ class TextSource:
         rows = np.ones(len(self.lengths), dtype=np.bool_)
         counts = any(model.reads == "counts" for model in group.models)
         return self.features(self.all_views, group.weightings, rows, counts)
+
+    def some_texts(self, group: Group, features: Features) -> Any:
+        """Weights of words in documents, ``features`` of all, and in those without labels where there are any."""
+        words = features.weights[:, : self.n_words]
+        if self.unlabelled is None:
+            return words
+        both = zip(self.unlabelled, self.views, group.weightings, strict=False)  # sentence vectors are not words
+        blocks = [view.factor * weighting.transform(block) for block, view, weighting in both]
+        return sparse.vstack([words, side_by_side(blocks)[:, : self.n_words]], format="csr")
 
     def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
         if len(weightings) == 1:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.categorizer import asking
-from textbayes.categorizer.inputs import as_texts
+from textbayes.categorizer.prepare import as_texts
 from textbayes.categorizer.reading import language_of
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray

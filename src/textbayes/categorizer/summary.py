@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from textbayes.categorizer.explain import Explanation
 
 _FEATURES = {"words": "words", "stem": "word stems", "head": "first lines", "chars": "character n-grams"}
-_FEATURES |= {"embedding": "sentence embeddings"}
+_FEATURES |= {"embedding": "sentence embeddings", "unlabelled": "words of unlabelled texts"}
 _PAIRED = ("words", "stem")  # views of which it is said whether they have pairs
 _KINDS = {"ratio": "logistic regression, ratio prior", "Gaussian": "logistic regression, Gaussian prior"}
 _KINDS |= {"Laplace": "sparse logistic regression", "complement": "complement naive Bayes"}
+_KINDS |= {"mixture": "naive Bayes, by EM", "latent regression": "logistic regression, latent semantic analysis"}
 _KINDS |= {"naive Bayes": "naive Bayes", "names of labels": "words of the label names", "prior file": "prior file"}
 _READS = {"stems": "word stems", "characters": "character n-grams", "sentence vectors": "sentence embeddings"}
 
@@ -92,6 +93,8 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
         parts.append(f"Left out, since their weight was near zero: {_listed(choice['left_out'], '; ')}.")
     if choice.get("embeddings") is not None:
         parts.append(_embeddings(**choice["embeddings"], n_texts=choice["n_texts"]))
+    if choice.get("unlabelled") is not None:
+        parts.append(unlabelled_sentence(choice["unlabelled"]))
     if choice["label_stacking"]:
         parts.append("The scores of a text's other labels are features too.")
     if partial := partial_members(choice):
@@ -134,6 +137,26 @@ def _embeddings(model: str, outcome: str, log_loss: float | None, log_loss_witho
         f"Sentence embeddings ({model}) were {what}: held-out log-loss {log_loss:.4f} with them, "
         f"{log_loss_without:.4f} without."
     )
+
+
+def unlabelled_sentence(told: Mapping[str, Any]) -> str:
+    """What unlabelled texts gained (``TextCategorizer.choice_["unlabelled"]``), in a sentence.
+
+    Parameters
+    ----------
+    told : mapping
+    """
+    texts = plural(told["n_texts"], "unlabelled text")
+    if told["outcome"] == "too few":
+        return f"{texts} had too few words in common to learn from."
+    loss, before = told["log_loss"], told["log_loss_without"]
+    if loss is None or before is None:
+        what = "were learnt from too" if told["outcome"] == "kept" else "were left out"
+        return f"{texts} {what}: there was no held-out log-loss to compare."
+    figures = f"held-out log-loss {loss:.4f} with them, {before:.4f} without"
+    if told["outcome"] == "kept":
+        return f"{texts} were learnt from too: {figures}."
+    return f"{texts} were read and left out, since they do not help: {figures}."
 
 
 def _named(member: Mapping[str, Any]) -> str:

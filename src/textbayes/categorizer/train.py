@@ -45,6 +45,7 @@ from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
 from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.stacking import Stack
+from textbayes.categorizer.unlabelled import approve_unlabelled, settle_unlabelled
 from textbayes.core.cross_validation import Folds
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
@@ -62,7 +63,7 @@ from textbayes.tune.classifier import finalised
 class TrainingData(NamedTuple):
     """Texts, their labels as an indicator (n_docs, n_columns), how much each counts, and what shares a fold.
 
-    These are texts of one group, and copies of one text.
+    These are texts of one group, and copies of one text. ``unlabelled`` are further texts, whose labels are not known.
     """
 
     texts: list[str]
@@ -71,6 +72,7 @@ class TrainingData(NamedTuple):
     weight: FloatArray | None
     groups: IntArray | None
     copies: Copies
+    unlabelled: Sequence[str] = ()
 
     @property
     def firsts(self) -> IntArray | None:
@@ -182,6 +184,7 @@ def train(
     members, scores = cross_validate(at, source, members, report, watch, knowledge, keep_partial=keep_partial)
     n_done = len(members)
     members, scores, sentences = approve_sentences(at, members, scores)
+    members, scores, unlabelled = approve_unlabelled(at, members, scores)
     stack = plan.stacker.fit(scores, held, expected_weights(members))
     if knowledge is not None and prior is not None and prior.weight == "auto" and knowledge.weight.any():
         # Weights were chosen label by label with one member; what counts is the ensemble, and labels side by side.
@@ -193,6 +196,7 @@ def train(
     members, scores, stack = useful_members(at, before) if plan.automatic else before
     stack = plan.stacker.finish(stack, scores, held)
     source, sentences = settle_sentences(at, source, members, sentences)
+    source, members, knowledge, unlabelled = settle_unlabelled(at, source, members, knowledge, unlabelled)
     proba = probabilities(at, source, scores, stack)
     ensemble, group, features = fit_all(at, source, members, stack, knowledge, report, watch)
     threshold, choice = None, None
@@ -205,7 +209,7 @@ def train(
     if plan.automatic:
         stacked = ensemble.label_stacking is not None
         choice = describe(at, source, before, Weighed(members, scores, stack), proba, n_done, stacked)
-        choice["embeddings"] = sentences
+        choice |= {"embeddings": sentences, "unlabelled": unlabelled}
     if knowledge is not None:
         found = prior_found(at, source, members, group, knowledge, features)
     elif plan.prior is not None:
@@ -340,10 +344,11 @@ def fit_all(
     features = source.everything(whole)
     shrink = None
     if at.plan.automatic:
-        n_words = source.n_words
+        assert isinstance(source, TextSource)
+        texts, n_words = source.some_texts(whole, features), source.n_words
 
         def shrink(merged: LinearModel) -> None:
-            merged.intercept_ = prune(features.weights[:, :n_words], merged.coef_[:, :n_words], merged.intercept_)
+            merged.intercept_ = prune(texts, merged.coef_[:, :n_words], merged.intercept_)
 
     ensemble = at.plan.stacker.combine(parts, stack, features, at.target.settings.keep_draws, shrink)
     report("fitting all texts", steps, steps)

@@ -25,13 +25,12 @@ from textbayes.cli.output import (
     output_options,
 )
 from textbayes.cli.terminal import common_options, echo, note, waiting
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.core.wording import plural
 from textbayes.data.documents import guess_from_name
 from textbayes.data.labels import relabel
 from textbayes.data.layout import Columns
-from textbayes.data.layout import ResultColumns as SourceLayout
+from textbayes.data.layout import Layout as SourceLayout
 
 if TYPE_CHECKING:
     from textbayes.categorizer.suggest import LabellingSession, Suggestion

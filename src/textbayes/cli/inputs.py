@@ -352,6 +352,23 @@ def require_documents(documents: list[Any], inputs: Inputs) -> None:
         raise InputError(f"{inputs.name} holds no documents; check the path and the format (--format)")
 
 
+def more_texts(inputs: Inputs, path: str) -> list[str]:
+    """The texts of another file, read by the columns of the inputs; its labels are not looked at.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Which were read.
+    path : str
+    """
+    found = inputs.columns()
+    others = Inputs((path,), duplicates="keep").read_by(None if found is None else found.to_state())
+    documents = list(others.documents())
+    require_documents(documents, others)
+    note(f"{plural(len(documents), 'text')} of {others.name} to learn from without labels")
+    return [document.text for document in documents]
+
+
 def with_group_field(inputs: Inputs, field: str | None) -> Inputs:
     """Inputs whose documents carry the field of the groups."""
     if field is None:

@@ -26,7 +26,7 @@ from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
 from textbayes.data.labels import examine_labels, merge_case, relabel
 
-Unlabelled = Literal["skip", "keep"]
+Unlabelled = Literal["learn", "skip", "keep"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,13 @@ _OPTIONS = {
         choices=["skip", "keep"],
         help="Texts without a label: leave them out, or keep them as texts of none of the labels (multi-label).",
     ),
+    "learn": option(
+        "--unlabelled",
+        "unlabelled",
+        choices=["learn", "skip", "keep"],
+        help="Texts without a label: learn from them which words go together (automatic choice only), leave them out, "
+        "or keep them as texts of none of the labels (multi-label).",
+    ),
     "merge_case": click.option(
         "--merge-case", is_flag=True, help="Labels that differ by letter case only are one, spelt as most texts do."
     ),
@@ -68,9 +75,17 @@ _OPTIONS = {
 }
 
 
-def label_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options on labels, all of them or those named; the command is given them as ``labelling``."""
-    chosen = names or tuple(_OPTIONS)
+def label_options(*names: str, learn: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options on labels, all of them or those named; the command is given them as ``labelling``.
+
+    Parameters
+    ----------
+    *names : str
+    learn : bool
+        Whether the command can learn from texts without a label.
+    """
+    chosen = names or tuple(name for name in _OPTIONS if name != "learn")
+    shown = ["learn" if learn and name == "unlabelled" else name for name in chosen]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -85,7 +100,7 @@ def label_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., A
                 values["missing"] = frozenset(text.strip().casefold() for text in values["missing"])
             return function(*args, labelling=Labelling(**values), **given)
 
-        return cloup.option_group("Labels", *(_OPTIONS[name] for name in chosen))(command)
+        return cloup.option_group("Labels", *(_OPTIONS[name] for name in shown))(command)
 
     return decorate
 
@@ -166,12 +181,13 @@ _FEW = 0.1  # share of texts without a label below which they are left out unask
 class LabelledTexts:
     """Documents, and their labels as estimators take them: a string each, or a tuple each.
 
-    ``left_out`` says in words how many were left out, and why.
+    ``left_out`` says in words how many were left out, and why. ``unlabelled`` are texts to learn from without a label.
     """
 
     documents: list[Document]
     labels: list[str] | list[tuple[str, ...]]
     left_out: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -203,8 +219,15 @@ def read_labelled(
     if not multi_label:
         _refuse_several(documents, inputs)
     bare = [document for document in documents if not document.labels]
-    left_out = []
-    if bare and (labelling.unlabelled == "skip" or not multi_label):
+    left_out: list[str] = []
+    unlabelled: list[Document] = []
+    if labelling.unlabelled == "learn":  # of many labels, a list that is there and empty says that none applies
+        unlabelled = [document for document in bare if document.lacks_label or not multi_label]
+        documents = [
+            document for document in documents if document.labels or (multi_label and not document.lacks_label)
+        ]
+        note(f"{_counted(len(unlabelled))} of {inputs.name} without a label to learn from")
+    elif bare and (labelling.unlabelled == "skip" or not multi_label):
         documents = _without(bare, documents, inputs, labelling)
         left_out.append(f"{_counted(len(bare))} without a label")
     if labelling.min_texts > 1:
@@ -214,9 +237,8 @@ def read_labelled(
             left_out.append(f"{_counted(len(documents) - len(remaining))} {rare}")
         documents = remaining
     _describe(documents, inputs, total)
-    if multi_label:
-        return LabelledTexts(documents, [document.labels for document in documents], tuple(left_out))
-    return LabelledTexts(documents, [document.labels[0] for document in documents], tuple(left_out))
+    labels: list[Any] = [document.labels if multi_label else document.labels[0] for document in documents]
+    return LabelledTexts(documents, labels, tuple(left_out), tuple(document.text for document in unlabelled))
 
 
 def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:
@@ -291,7 +313,7 @@ def _task(documents: list[Document], labelling: Labelling) -> bool:
     none = sum(not document.labels for document in documents)
     several = sum(len(document.labels) > 1 for document in documents)
     lacking = sum(document.lacks_label for document in documents)
-    meant = {"skip": 0, "keep": none, None: none - lacking}[labelling.unlabelled]  # to have none of the labels
+    meant = {"skip": 0, "keep": none}.get(labelling.unlabelled or "", none - lacking)  # to have none of the labels
     if several or meant:
         note(f"multi-label: {none:,} of {len(documents):,} documents have no label, {several:,} have several")
         return True
@@ -306,16 +328,21 @@ def _without(bare: list[Document], documents: list[Document], inputs: Inputs, la
         note(f"{what} without a label left out")
     elif len(bare) >= _FEW * len(documents):
         raise InputError(
-            f"{what} have no label ({name_documents(bare)}) and the others exactly one; leave them out with "
-            "--unlabelled skip, or keep them as texts of none of the labels with --unlabelled keep"
+            f"{what} have no label ({name_documents(bare)}) and the others exactly one; {_learn('them')}leave them out "
+            "with --unlabelled skip, or keep them as texts of none of the labels with --unlabelled keep"
         )
     else:
         warn(
             f"{what} {'has' if len(bare) == 1 else 'have'} no label and {'is' if len(bare) == 1 else 'are'} left out "
-            f"({name_documents(bare)}); agree with --unlabelled skip, or keep such texts as texts of none of the "
-            "labels with --unlabelled keep"
+            f"({name_documents(bare)}); {_learn('such texts')}agree with --unlabelled skip, or keep such texts as "
+            "texts of none of the labels with --unlabelled keep"
         )
     return [document for document in documents if document.labels]
+
+
+def _learn(what: str) -> str:
+    """How to learn from texts without a label, where the command at hand can."""
+    return f"learn from {what} with --unlabelled learn, " if offers("unlabelled_texts") else ""
 
 
 def _without_rare(documents: list[Document], least: int, multi_label: bool) -> list[Document]:

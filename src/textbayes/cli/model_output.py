@@ -13,7 +13,13 @@ from rich import progress as rich
 from rich.table import Table
 
 from textbayes.categorizer.reading import language_of
-from textbayes.categorizer.summary import describe_choice, member_rows, model_sentence, partial_members
+from textbayes.categorizer.summary import (
+    describe_choice,
+    member_rows,
+    model_sentence,
+    partial_members,
+    unlabelled_sentence,
+)
 from textbayes.cli.figures import LABEL_COLUMNS, MOST_LABELS, headline_table, label_table, measured_in_words
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.output import grid, make_table
@@ -203,6 +209,8 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
         sentence = model_sentence(model.choice_)
         if partial := partial_members(model.choice_):
             sentence += f" The training was interrupted: it has {partial}."
+        if (unlabelled := model.choice_.get("unlabelled")) is not None:
+            sentence += f" {unlabelled_sentence(unlabelled)}"
     else:
         names = model.member_names()
         sentence = (
@@ -408,6 +416,8 @@ def _automatic_in_words(model: TextCategorizer) -> str:
     """An automatic model in a sentence, with how many weights it has."""
     weights = model.model_.word_weights().weights
     sentence = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
+    if unlabelled := (model.choice_ or {}).get("unlabelled"):
+        sentence += f" {unlabelled_sentence(unlabelled)}"
     if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
         sentence += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
     return sentence

@@ -12,7 +12,7 @@ import cloup
 from textbayes import categorizer, store
 from textbayes.cli.cluster import cluster_option, on_cluster, partitioned_inputs
 from textbayes.cli.errors import INTERRUPTED
-from textbayes.cli.inputs import Inputs, groups_of, input_options, with_group_field
+from textbayes.cli.inputs import Inputs, groups_of, input_options, more_texts, with_group_field
 from textbayes.cli.labels import Labelling, label_options, read_labelled
 from textbayes.cli.model_options import ModelChoices, SamplingChoices, model_options, sampling_options
 from textbayes.cli.options import (
@@ -44,7 +44,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
 @click.option("--report", metavar="FILE", help="Write an HTML page about the cross-validated decisions as well.")
 @click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
-@label_options()
+@label_options(learn=True)
 @cloup.option_group(
     "Automatic choice, where no model is named",
     click.option(
@@ -66,6 +66,13 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "budget",
         type=click.Choice(["quick", "normal", "thorough"]),
         help="How much auto tries.",
+    ),
+    click.option(
+        "--unlabelled-texts",
+        "unlabelled_texts",
+        metavar="FILE",
+        help="Further texts without labels to learn from, of the kind that the model is for; any labels in it are not "
+        "read.",
     ),
     mirrored(
         _CATEGORIZER,
@@ -143,6 +150,7 @@ def train(
     out_of_core: bool | None,
     estimate: bool,
     cluster: str | None,
+    unlabelled_texts: str | None,
     labelling: Labelling,
     choices: ModelChoices,
     sampling: SamplingChoices,
@@ -154,7 +162,9 @@ def train(
 
     Documents with exactly one label each make a model that gives one label; any others make one that gives none to
     several. Where fewer than a tenth of the texts lack the one label that the others have, they are left out with a
-    warning; where more do, say what it means: --unlabelled skip or keep. Decision thresholds are chosen on held-out
+    warning; where more do, say what it means: --unlabelled learn, skip or keep. With learn, and with
+    --unlabelled-texts FILE, texts without a label tell which words go together, which helps where few texts have one;
+    held-out labelled texts decide whether this is used. Decision thresholds are chosen on held-out
     probabilities by cross-validation, which also gives the figures printed, on texts outside the training set of each
     fold; --cv-only gives these alone, for those with one file.
 
@@ -169,6 +179,8 @@ def train(
     textbayes train --corpus bbc --cv-only
     textbayes train train.jsonl -o model.tb
     textbayes train posts.csv --group-field author --cv-only
+    textbayes train some.csv -o model.tb --unlabelled learn
+    textbayes train thirty.csv -o model.tb --unlabelled-texts thousands.csv
     textbayes train train.csv -o model.tb --model counts:model=poisson
     textbayes train train.csv -o model.tb --model linear --model counts (ensemble)
     textbayes train huge.jsonl --estimate
@@ -193,6 +205,8 @@ def train(
 
     if cluster is not None and out_of_core:
         raise click.UsageError("--out-of-core and --cluster are two ways with large inputs; choose one of them.")
+    if unlabelled_texts is not None or labelling.unlabelled == "learn":
+        _check_can_learn(model, cluster is not None or bool(out_of_core), estimate)
     inputs = with_group_field(inputs, keep_fields)
     from_disk = large_inputs.chosen_place(model, inputs, out_of_core if cluster is None else False)
     if estimate:
@@ -209,6 +223,7 @@ def train(
     else:
         given = read_labelled(partitioned or inputs, labelling)
         groups = groups_of(given.documents, keep_fields, inputs)
+    unlabelled = [*given.unlabelled, *([] if unlabelled_texts is None else more_texts(inputs, unlabelled_texts))]
 
     folder = None
     if partitioned is not None:
@@ -225,7 +240,14 @@ def train(
             raise
     elif not from_disk:
         with reporting() as progress:
-            model.fit(given.texts, given.labels, progress=progress, groups=groups, keep_partial=keep_partial)
+            model.fit(
+                given.texts,
+                given.labels,
+                progress=progress,
+                groups=groups,
+                keep_partial=keep_partial,
+                unlabelled=unlabelled or None,
+            )
     if path is not None:
         store.save_model(inputs.remembered_by(model), path)
     if folder is not None:
@@ -264,6 +286,23 @@ def _check_has_parts(model: TextCategorizer, partitioned: bool) -> None:
         raise click.UsageError(
             "--keep-partial keeps members of an automatic training, and this is none; leave it out. Sampling "
             "(--inference gibbs) is kept with --checkpoint."
+        )
+
+
+def _check_can_learn(model: TextCategorizer, elsewhere: bool, estimate: bool) -> None:
+    """Refuse unlabelled texts where no member of the training learns from them."""
+    from textbayes.categorizer.prepare import uses_auto
+
+    if not uses_auto(model):
+        raise click.UsageError(
+            "--unlabelled learn and --unlabelled-texts belong to automatic training; leave them out, or leave out "
+            "--model and --preset."
+        )
+    if estimate or elsewhere:
+        what = "--estimate" if estimate else "--out-of-core and --cluster"
+        raise click.UsageError(
+            f"--unlabelled learn and --unlabelled-texts need all texts in memory, and {what} cannot be combined with "
+            "them; leave out one of them."
         )
 
 
