@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
@@ -19,6 +20,7 @@ from textbayes.categorizer.sources import FitSettings, Target, TextSource
 from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.train import PriorFile, TrainingData
 from textbayes.core.cross_validation import Folds
+from textbayes.core.device import on_card
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
@@ -32,6 +34,8 @@ from textbayes.text.views import View
 
 if TYPE_CHECKING:
     from textbayes.categorizer.estimator import TextCategorizer
+
+_MUCH_TO_FIT = 200_000  # texts × labels: with fewer, a CPU is done before a card is ready
 
 
 class Prepared(NamedTuple):
@@ -55,7 +59,11 @@ def prepare(model: TextCategorizer, data: TrainingData, report: Progress) -> Pre
     data : TrainingData
     report : Progress
     """
-    return _automatic(model, data, report) if uses_auto(model) else _named(model, data, report)
+    ready = _automatic(model, data, report) if uses_auto(model) else _named(model, data, report)
+    enough = model.device == "cuda" or data.indicator.size >= _MUCH_TO_FIT
+    if enough and on_card(model.device):
+        ready = ready._replace(plan=replace(ready.plan, members=[one.on_card() for one in ready.plan.members]))
+    return ready
 
 
 def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:

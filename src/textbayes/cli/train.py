@@ -118,6 +118,14 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "given.",
     ),
     click.option("--estimate", is_flag=True, help="Print the seconds, memory and disk it will need; train nothing."),
+    mirrored(
+        _CATEGORIZER,
+        "--device",
+        "device",
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        help="Where regressions are fitted: auto takes a graphics card if there is one and much to fit; needs "
+        "textbayes[gpu].",
+    ),
 )
 @text_options
 @input_options(usual_part="train")
@@ -193,6 +201,10 @@ def train(
     spread = None if executor is None else spread_inputs(inputs, executor, report, keep_fields)
     if keep_partial:
         _check_has_parts(model, spread is not None)
+    if rest["device"] == "cuda" and (from_disk or spread is not None):
+        raise click.UsageError(
+            "--device cuda is for texts in memory; leave it out, or leave out --out-of-core and --cluster."
+        )
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
@@ -273,7 +285,7 @@ def _deciding(choices: ModelChoices, text: TextChoices, rest: dict[str, Any]) ->
     """All that decides what is drawn, by name; how decisions are made and how many threads there are does not."""
     said = {**vars(choices), **dict(text.changes), "weighting": text.weighting}
     del said["prior"]  # a path, or standard input; the model knows what was read there
-    return said | {name: value for name, value in rest.items() if name not in ("rule", "n_jobs")}
+    return said | {name: value for name, value in rest.items() if name not in ("rule", "n_jobs", "device")}
 
 
 def _untrained(

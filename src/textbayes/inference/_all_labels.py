@@ -60,8 +60,8 @@ class DocumentMatrix:
         n_docs, n_words = X.shape
         n_blocks = max(1, -(-int(X.nnz) // max(most, 1)))
         if n_blocks == 1:
-            columns = tuple(torch.as_tensor(part, device=device) for part in (X.indptr, X.indices, X.data))
-            return cls.of_columns(*columns, n_docs)
+            indptr, indices, data = (torch.as_tensor(part, device=device) for part in (X.indptr, X.indices, X.data))
+            return cls.of_columns(indptr, indices, data, n_docs)
         by_rows, blocks = X.tocsr(), []
         ends = np.unique(np.searchsorted(by_rows.indptr, np.linspace(0, X.nnz, n_blocks + 1)[1:]).clip(1, n_docs))
         ends[-1] = n_docs

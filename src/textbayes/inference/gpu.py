@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from textbayes.core.codec import Choice, Fields, Null, Whole
 from textbayes.core.device import DEVICES, on_card
-from textbayes.core.errors import MissingExtraError, NotSupportedError
+from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference import inferences
@@ -76,9 +77,16 @@ class Gpu(BaseInference):
         matrix = problem.X
         if _kinked(problem.intercept_prior):
             matrix = sparse.csc_matrix(sparse.hstack([matrix, np.ones((matrix.shape[0], 1))]))
-        X = DocumentMatrix.of(matrix, device, int(_OF_MATRIX * memory) // _NONZERO)
         record = None if self.trace is None else self.record
-        return fit_labels(X, problem, start, self.tol, self.max_iter, memory, record)
+        for share in (1, 2, 4, 8):  # others may use the card too
+            with contextlib.suppress(torch.cuda.OutOfMemoryError):
+                X = DocumentMatrix.of(matrix, device, int(_OF_MATRIX * memory / share) // _NONZERO)
+                return fit_labels(X, problem, start, self.tol, self.max_iter, memory // share, record)
+            torch.cuda.empty_cache()
+        raise InputError(
+            f"the card has too little memory free for a matrix of {matrix.shape[0]:,} documents; end what else "
+            "uses it, or fit on the CPU (device='cpu')"
+        )
 
 
 def fit_labels(
