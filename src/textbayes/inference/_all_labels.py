@@ -85,8 +85,9 @@ class DocumentMatrix:
         """X V of V (n_words, k)."""
         out = torch.empty((self.n_docs, weights.shape[1]), dtype=weights.dtype, device=self.device)
         for block in self.blocks:
-            rows = self._moved(block.rows)
-            out[block.first : block.last] = _csr(*rows, self.n_words, weights.dtype) @ weights
+            indptr, indices, values = self._moved(block.rows)
+            matrix = _csr(indptr, indices, values, self.n_words, weights.dtype)
+            out[block.first : block.last] = matrix @ weights
         return out
 
     def transpose_times(self, scores: Any, squared: bool = False) -> Any:
