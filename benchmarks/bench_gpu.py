@@ -1,6 +1,7 @@
 """Fits on a graphics card: the generated RCV1, and the regressions of a default training of abstracts.
 
-Three steps, since the machine with the card need have nothing but torch, NumPy and SciPy:
+Three steps, since the machine with the card need have nothing but torch, NumPy and SciPy (without arguments the first
+two, where there is a card):
 
     python benchmarks/bench_gpu.py statistics FOLDER     # any machine, with the public RCV1 samples
     python benchmarks/bench_gpu.py card FOLDER           # the machine with the card: times, objectives, weights
@@ -16,6 +17,7 @@ import argparse
 import importlib.util
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,8 +25,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import torch
 from scipy import sparse
+
+if importlib.util.find_spec("torch") is None:
+    print("gpu: left out, torch is not installed")
+    sys.exit(0)
+import torch
 
 from _on_card import Made, abstracts, rcv1, statistics
 from textbayes.inference._all_labels import DocumentMatrix
@@ -214,17 +220,21 @@ def unlike(X: Any, ours: Any, theirs: Any) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("statistics", "card", "compare"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("step", choices=("statistics", "card", "compare"), nargs="?")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(tempfile.gettempdir()) / "textbayes-gpu")
     parser.add_argument("--documents", type=int, default=N_DOCS)
     parser.add_argument("--sizes", nargs="+", default=["small", "tenth"])
     given = parser.parse_args()
+    if given.step is None and not torch.cuda.is_available():
+        print("gpu: left out, there is no graphics card that PyTorch can use")
+        return
     given.folder.mkdir(parents=True, exist_ok=True)
-    if given.step == "statistics":
-        statistics(given.folder / "statistics.npz")
-    elif given.step == "card":
+    known = given.folder / "statistics.npz"
+    if given.step == "statistics" or (given.step is None and not known.exists()):
+        statistics(known)
+    if given.step in (None, "card"):
         card(given.folder, given.documents)
-    else:
+    elif given.step == "compare":
         compare(given.folder, given.sizes)
 
 
