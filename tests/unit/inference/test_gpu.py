@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.categorizer import TextCategorizer, prepare
 from textbayes.categorizer.members import Member
 from textbayes.core import device as devices
 from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
@@ -203,6 +204,25 @@ def test_a_card_that_is_not_there_is_refused(monkeypatch):
         devices.on_card("cuda")
     with pytest.raises(InputError, match="choose one of 'auto', 'cpu', 'cuda'"):
         devices.on_card("gpu")
+
+
+@with_torch
+@pytest.mark.parametrize("settings", [{}, {"preset": "linear"}], ids=["auto", "linear"])
+def test_a_training_fits_its_regressions_there_and_says_the_same(settings, monkeypatch):
+    """As if there were a card; where there is none, PyTorch fits on the CPU."""
+    texts = [
+        f"{a} {b} prices" for a in ("wheat", "corn", "bank", "rates") for b in ("rise", "fall", "hold", "move")
+    ] * 3
+    labels = ["grain" if "wheat" in text or "corn" in text else "money" for text in texts]
+    plain = TextCategorizer(device="cpu", embeddings="off", cv=2, **settings).fit(texts, labels)
+    monkeypatch.setattr(prepare, "on_card", lambda device: device != "cpu")
+    monkeypatch.setattr(prepare, "_MUCH_TO_FIT", 0)
+    run, fits = Gpu.run, []
+    monkeypatch.setattr(Gpu, "run", lambda self, *given: fits.append(self) or run(self, *given))
+    there = TextCategorizer(embeddings="off", cv=2, **settings).fit(texts, labels)
+    assert fits
+    np.testing.assert_allclose(there.predict_proba(texts), plain.predict_proba(texts), atol=0.02)
+    assert there.predict(texts).tolist() == plain.predict(texts).tolist()
 
 
 def test_members_go_on_the_card_where_they_can():
