@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo app test check hooks fuzz dist smoke bench docs generate lock clean
+.PHONY: demo app test test-gpu check hooks fuzz dist smoke bench docs generate lock clean
 
 # uv leaves compiling to bytecode to the first import, so that only what is imported is compiled; let Python keep it.
 export PYTHONDONTWRITEBYTECODE =
@@ -35,6 +35,10 @@ app: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+# What runs on a graphics card, on one; without PyTorch or a card tests are skipped with the reason.
+test-gpu: $(VENV)/.ready
+	$(BIN)/python -m pytest -q -rs tests/unit/inference/test_gpu.py tests/contract/test_inference.py -k gpu
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

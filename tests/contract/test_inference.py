@@ -9,6 +9,7 @@ link and with every prior.
 
 from __future__ import annotations
 
+import importlib.util
 from itertools import product
 
 import numpy as np
@@ -68,6 +69,12 @@ def convex(request):
 def several_blocks(monkeypatch):
     """The small problems here would fit into one block."""
     monkeypatch.setattr(BlockEm, "default_memory", 4096)
+
+
+@pytest.fixture(autouse=True)
+def torch_is_there(request):
+    if "gpu" in request.node.name and importlib.util.find_spec("torch") is None:
+        pytest.skip("inference 'gpu' needs torch, which is not installed")
 
 
 @pytest.fixture(scope="module")

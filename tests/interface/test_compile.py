@@ -43,7 +43,7 @@ def test_every_kernel_file_belongs_to_one_feature_that_has_a_job():
 # a machine that is new), what commands use beside it, and what no job of all uses.
 JOBS_AND_COMMANDS = """
 import importlib, json, pathlib, sys
-from textbayes.cli.compile import JOBS, run_job
+from textbayes.cli.compile_jobs import JOBS, run_job
 from textbayes.cli.main import cli
 
 def loaded():

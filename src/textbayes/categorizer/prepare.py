@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import _check_sample_weight
 
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.knowledge import match_knowledge, read_prior, words_known
@@ -20,13 +23,16 @@ from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.train import PriorFile, TrainingData
 from textbayes.categorizer.unlabelled import read_unlabelled, unlabelled_members
 from textbayes.core.cross_validation import Folds
+from textbayes.core.device import on_card
 from textbayes.core.errors import InputError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, document_weights
 from textbayes.core.progress import Progress
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPriors
 from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TermWeighting
 from textbayes.text.base import BaseTextVectorizer
+from textbayes.text.batches import check_texts
 from textbayes.text.copies import Copies, find_copies, text_sketches
 from textbayes.text.sentence_models import name_of
 from textbayes.text.views import TextViews, View
@@ -34,15 +40,7 @@ from textbayes.text.views import TextViews, View
 if TYPE_CHECKING:
     from textbayes.categorizer.estimator import TextCategorizer
 
-
-from collections.abc import Iterable
-
-import numpy as np
-from sklearn.utils.validation import _check_sample_weight
-
-from textbayes.core.labels import document_weights
-from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.text.batches import check_texts
+_MUCH_TO_FIT = 200_000  # texts × labels: with fewer, a CPU is done before a card is ready
 
 
 class Prepared(NamedTuple):
@@ -66,7 +64,11 @@ def prepare(model: TextCategorizer, data: TrainingData, report: Progress) -> Pre
     data : TrainingData
     report : Progress
     """
-    return _automatic(model, data, report) if uses_auto(model) else _named(model, data, report)
+    ready = _automatic(model, data, report) if uses_auto(model) else _named(model, data, report)
+    enough = model.device == "cuda" or data.indicator.size >= _MUCH_TO_FIT
+    if enough and on_card(model.device):
+        ready = ready._replace(plan=replace(ready.plan, members=[one.on_card() for one in ready.plan.members]))
+    return ready
 
 
 def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:

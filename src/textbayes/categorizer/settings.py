@@ -14,6 +14,7 @@ from textbayes.categorizer.knowledge import check_prior
 from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
+from textbayes.core.device import DEVICES, on_card
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, check_class_weight
 from textbayes.core.state import Part
@@ -143,6 +144,9 @@ def check_settings(model: Any) -> None:
         make_rule(model.rule)
     check_choice("preset", model.preset, PRESETS)
     check_choice("budget", model.budget, BUDGETS)
+    check_choice("device", model.device, DEVICES)
+    if model.device == "cuda":
+        on_card(model.device)  # refused before the texts are read
     _check_one_view(model)
     _check_embeddings(model)
     check_class_weight(model.class_weight)

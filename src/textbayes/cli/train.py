@@ -134,6 +134,14 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "given.",
     ),
     click.option("--estimate", is_flag=True, help="Print the seconds, memory and disk it will need; train nothing."),
+    mirrored(
+        _CATEGORIZER,
+        "--device",
+        "device",
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        help="Where regressions are fitted: auto takes a graphics card if there is one and much to fit; needs "
+        "textbayes[gpu].",
+    ),
 )
 @text_options
 @input_options(usual_part="train")
@@ -216,6 +224,10 @@ def train(
     partitioned = None if executor is None else partitioned_inputs(inputs, executor, report, keep_fields)
     if keep_partial:
         _check_has_parts(model, partitioned is not None)
+    if rest["device"] == "cuda" and (from_disk or partitioned is not None):
+        raise click.UsageError(
+            "--device cuda is for texts in memory; leave it out, or leave out --out-of-core and --cluster."
+        )
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
@@ -321,7 +333,7 @@ def _deciding(choices: ModelChoices, text: TextChoices, rest: dict[str, Any]) ->
     """All that decides what is drawn, by name; how decisions are made and how many threads there are does not."""
     said = {**vars(choices), **dict(text.changes), "weighting": text.weighting}
     del said["prior"]  # a path, or standard input; the model knows what was read there
-    return said | {name: value for name, value in rest.items() if name not in ("rule", "n_jobs")}
+    return said | {name: value for name, value in rest.items() if name not in ("rule", "n_jobs", "device")}
 
 
 def _untrained(

@@ -14,12 +14,14 @@ from types import EllipsisType
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.machine import check_fits_memory
 from textbayes.core.saved_arrays import LARGEST, saved_array, saved_csr, saved_dense
 from textbayes.core.types import AnyArray
+
+sparse = LazyModule("scipy.sparse")  # most of what is read has none
 
 Arrays = Mapping[str, AnyArray]
 Sizes = dict[str, int]  # lengths of arrays by name: those that are given, and those that were read before

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray, FloatArray
+
+sparse = LazyModule("scipy.sparse")  # most of what is read has none
 
 LARGEST = 1e100  # of a weight: sums and squares of larger ones would leave the floats
 
@@ -53,7 +55,7 @@ def saved_csr(
     least: float = -LARGEST,
     dtype: Any = np.float64,
     in_order: bool = True,
-) -> sparse.csr_matrix:
+) -> Any:
     """The sparse matrix in ``name.data``, ``name.indices`` and ``name.indptr``.
 
     With ``in_order`` the columns of a row must be sorted, and none there twice.

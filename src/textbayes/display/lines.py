@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from textbayes.core.lazy import LazyModule
+
+cells = LazyModule("rich.cells")  # scoring shows no table
 
 
 def wrapped(text: str, width: int, indent: str = "", lead: str = "") -> str:
@@ -41,30 +43,30 @@ def shortened(text: str, width: int) -> str:
     'https://exa…'
     """
     line = " ".join(text[: 8 * width].split())  # no more than could be shown is looked at
-    if cell_len(line) <= width and len(text) <= 8 * width:
+    if cells.cell_len(line) <= width and len(text) <= 8 * width:
         return line
-    cut = next(iter(chop_cells(line, max(width - 1, 1))), "")
+    cut = next(iter(cells.chop_cells(line, max(width - 1, 1))), "")
     between = cut if line[len(cut) : len(cut) + 1] == " " else cut.rpartition(" ")[0]
-    return f"{(between if cell_len(between) >= 0.3 * width else cut).rstrip()}…"
+    return f"{(between if cells.cell_len(between) >= 0.3 * width else cut).rstrip()}…"
 
 
 def padded(text: str, width: int) -> str:
     """A text on one line of exactly ``width`` columns, shortened or with spaces behind it."""
-    return set_cell_size(shortened(text, width), width)
+    return cells.set_cell_size(shortened(text, width), width)
 
 
 def cell_width(text: str) -> int:
     """Columns that a text takes on a terminal: two for each character of Chinese or Japanese."""
-    return cell_len(text)
+    return cells.cell_len(text)
 
 
 def _lines(paragraph: str, width: int, indent: str, lead: str) -> list[str]:
-    if cell_len(lead + paragraph) <= width:
+    if cells.cell_len(lead + paragraph) <= width:
         return [lead + paragraph]
     lines, line, empty = [], lead + paragraph[: len(paragraph) - len(paragraph.lstrip(" "))], True
-    for word in _pieces(paragraph, width - cell_len(indent)):
+    for word in _pieces(paragraph, width - cells.cell_len(indent)):
         longer = f"{line}{word}" if empty else f"{line} {word}"
-        if not empty and cell_len(longer) > width:
+        if not empty and cells.cell_len(longer) > width:
             lines.append(line)
             longer = f"{indent}{word}"
         line, empty = longer, False
@@ -74,7 +76,7 @@ def _lines(paragraph: str, width: int, indent: str, lead: str) -> list[str]:
 def _pieces(paragraph: str, width: int) -> Iterator[str]:
     """Words; long ones of wide characters (Chinese, Japanese), which stand without spaces, in several pieces."""
     for word in filter(None, paragraph.split(" ")):
-        yield from chop_cells(word, max(width, 2)) if cell_len(word) > max(width, len(word)) else [word]
+        yield from cells.chop_cells(word, max(width, 2)) if cells.cell_len(word) > max(width, len(word)) else [word]
 
 
 # C0 controls but for tab and line end, DEL, C1 controls, and what reverses the direction of the text that follows.

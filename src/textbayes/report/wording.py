@@ -165,7 +165,7 @@ def _model(model: TextCategorizer) -> str:
         text += f"; probabilities of the labels to the power {model.inverse_temperature_:.2f} are made to add up to one"
     if model.draws_ is not None:
         n_draws = max(one.intercept.size for one in model.draws_.labels)
-        how = "averaged over them" if model.average else "at their mean"
+        how = "averaged over them" if model.posterior_predictive else "at their mean"
         text += f"; {n_draws:,} draws of the posterior, probabilities {how}"
     return text
 

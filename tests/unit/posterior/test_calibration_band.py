@@ -8,6 +8,7 @@ from scipy import optimize, special
 
 from textbayes import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.state import from_state, to_state
 from textbayes.posterior import calibration_band
 from textbayes.posterior.calibration_band import CalibrationBand
 
@@ -99,12 +100,12 @@ def test_extreme_probabilities_and_wrong_levels():
 
 def test_the_form_of_a_file_is_checked():
     band = CalibrationBand.fit(*held_out(np.random.default_rng(4), 50, 2, lambda x: x))
-    again = CalibrationBand.from_arrays(band.to_arrays(), 2)
+    again = from_state(CalibrationBand, *to_state(band), what="the band", n_columns=2)
     np.testing.assert_array_equal(again.mean, band.mean)
     with pytest.raises(ModelFileError, match="shape"):
-        CalibrationBand.from_arrays(band.to_arrays(), 3)
+        from_state(CalibrationBand, *to_state(band), what="the band", n_columns=3)
     with pytest.raises(ModelFileError, match="values from"):
-        CalibrationBand.from_arrays(band._replace(sd=-band.sd).to_arrays(), 2)
+        from_state(CalibrationBand, *to_state(band._replace(sd=-band.sd)), what="the band", n_columns=2)
 
 
 WORDS = ["grain corn harvest", "bank rate loan", "match goal team"]

@@ -62,7 +62,7 @@ def test_without_a_paper_the_papers_are_listed(fake):
 
 
 def test_the_list_says_what_is_needed_whether_it_is_there_and_how_long_it_takes(fake, monkeypatch):
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    monkeypatch.setattr("textbayes.reproduce.experiment.corpus_path", lambda name: None)
     done = run("--table")
     shown = " ".join(done.stdout.split())
     assert "Corpora: reuters21578 (not found)" in shown
@@ -90,7 +90,7 @@ def test_all_papers_leave_out_one_whose_corpora_are_missing(monkeypatch, tmp_pat
     needs = dict.fromkeys(held.paper.needs, ("reuters21578",))
     members = {"held": replace(held.paper, needs=needs), "free": free.paper}
     monkeypatch.setattr(papers, "_members", members)
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    monkeypatch.setattr("textbayes.reproduce.experiment.corpus_path", lambda name: None)
     done = run("all", "--output", tmp_path)
     assert done.exit_code == 0, done.output
     assert not held.asked
@@ -112,7 +112,7 @@ def test_figure_2_of_online_needs_its_documents(monkeypatch, tmp_path, files):
     folder.mkdir(parents=True)
     for name in files:
         (folder / name).write_text("")
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: folder if files else None)
+    monkeypatch.setattr("textbayes.reproduce.experiment.corpus_path", lambda name: folder if files else None)
     done = run("online", "--only", "figure 2", "--output", tmp_path)
     assert isinstance(done.exception, CorpusNotFoundError)
     assert "figure 2: not found: ohsumed_trec9" in str(done.exception)
@@ -167,7 +167,7 @@ def test_an_interrupted_run_leaves_what_was_finished(monkeypatch, tmp_path):
 
 def test_tables_without_their_corpus_are_named_and_left_out(fake, tmp_path, monkeypatch):
     """The command that the README shows runs in a fresh clone, which has no corpora."""
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    monkeypatch.setattr("textbayes.reproduce.experiment.corpus_path", lambda name: None)
     done = run("fake", "--output", tmp_path / "pages")
     assert done.exit_code == 0, done.output
     assert fake.asked == [("table 1", False), ("figure 1", False)], "those that need no corpus"
@@ -177,7 +177,7 @@ def test_tables_without_their_corpus_are_named_and_left_out(fake, tmp_path, monk
 
 
 def test_a_table_that_was_asked_for_and_has_no_corpus_is_refused(fake, tmp_path, monkeypatch):
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    monkeypatch.setattr("textbayes.reproduce.experiment.corpus_path", lambda name: None)
     done = run("fake", "--only", "table 1", "--only", "table 2", "--output", tmp_path / "pages")
     assert isinstance(done.exception, CorpusNotFoundError)
     assert "corpora are needed for table 2: not found: reuters21578" in str(done.exception)

@@ -114,7 +114,7 @@ def test_corpora_are_named_once_in_the_order_of_the_paper(monkeypatch):
     paper = Experiment("short", "Short", "1999", needs, dict)
     assert paper.corpora_for(["table 3", "table 1"]) == (b, a)
     assert paper.corpora_for(["table 2"]) == ()
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None if name == a else "somewhere")
+    monkeypatch.setattr("textbayes.reproduce.experiment.corpus_path", lambda name: None if name == a else "somewhere")
     assert paper.missing_corpora(paper.numbers) == (a,)
     assert paper.missing_corpora(["table 1"]) == ()
 

@@ -262,7 +262,7 @@ def test_compression_keeps_the_diagonal_of_the_precision():
     learnt, _ = low.learn(rng.normal(size=(6, 9)), rng.choice([-1.0, 1.0], 6), PAPER_PROBIT)
     before, mean = np.linalg.inv(learnt.cov), learnt.mean
     assert learnt.n_columns == 6
-    learnt._make_room()
+    learnt._compress_if_full()
     assert learnt.n_columns == 3
     np.testing.assert_allclose(np.diag(np.linalg.inv(learnt.cov)), np.diag(before))
     np.testing.assert_allclose(learnt.mean, mean)
