@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from textbayes.categorizer.ensemble import Ensemble
 from textbayes.categorizer.model_types import model_state, restored_model
-from textbayes.categorizer.schema import ADVICE, AUDIT, CATEGORIZER, SETTINGS, PriorTable, read_description
+from textbayes.categorizer.schema import CATEGORIZER, SETTINGS, read_description
+from textbayes.categorizer.tables import ADVICE, AUDIT, PriorTable
 from textbayes.core.codec import Field, Null, written
 from textbayes.core.errors import ModelFileError
 from textbayes.core.state import part_of, under

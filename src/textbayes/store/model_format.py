@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from textbayes.categorizer.scorer import Scorer
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.store.container import open_container
 from textbayes.store.file_format import FileFormat
-
-if TYPE_CHECKING:
-    from textbayes.categorizer import TextCategorizer
 
 MODEL_FILE = FileFormat(
     "textbayes model",
@@ -46,20 +42,3 @@ def read_model(path: Path) -> tuple[str, Any, Mapping[str, AnyArray]]:
         if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] not in _CLASSES:
             raise ModelFileError("it holds something that this version of textbayes does not know")
     return told["class"], told["state"], arrays
-
-
-def load_scorer(path: str | Path) -> Scorer | TextCategorizer:
-    """Read what scores texts from the model file of a ``TextCategorizer``, without what only training needs.
-
-    Models that a ``Scorer`` cannot hold are read whole.
-    """
-    path = Path(path)
-    name, state, arrays = read_model(path)
-    if name == "TextCategorizer":
-        with MODEL_FILE.damage(path):
-            scorer = Scorer.from_state(state, arrays)
-        if scorer is not None:
-            return scorer
-    from textbayes.store.model_file import load_categorizer  # imports scikit-learn
-
-    return load_categorizer(path)

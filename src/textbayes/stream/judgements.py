@@ -26,7 +26,6 @@ from textbayes.store.container import open_container
 from textbayes.store.event_folder import Entry, EventFolder, newest, position_of, sync_folder
 from textbayes.store.file_format import FileFormat
 from textbayes.store.lock import locked
-from textbayes.stream.saved import check_state
 
 INBOX = "inbox.jsonl"
 Verdict = Literal["new", "same", "changed"]
@@ -248,6 +247,8 @@ def read_columns(folder: Path) -> dict[str, Any] | None:
 
 def checked_meta(path: Path, meta: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """The JSON part of a snapshot, read unless given, with every field checked."""
+    from textbayes.stream.saved import check_state  # brings SciPy, which few commands need
+
     if meta is None:
         with open_container(path, FILTER_FILE) as container:
             meta = container.mark
