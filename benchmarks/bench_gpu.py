@@ -126,7 +126,7 @@ def abstracts_fits(device: Any, n_docs: int) -> dict[str, float]:
     labels; then three members are fitted on two folds and on all texts. Naive Bayes is sums.
     """
     folds, seconds = n_docs * 4 // 5, {}
-    scales = by_path("models/linear/word_scales.py")
+    scales = by_path("models/linear/words.py")
     views = {"words": (200_000, 130), "stems": (60_000, 110)}
     for name, (n_words, length) in views.items():
         whole = abstracts(n_docs, n_words, length, 34, device, seed=1)
