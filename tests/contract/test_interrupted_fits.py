@@ -32,6 +32,7 @@ from textbayes.decide import ThresholdClassifier, make_rule, rules
 from textbayes.knowledge import from_words, match_priors
 from textbayes.models.clusters import SoftClusters
 from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.models.linear.unlabelled import LatentRegression, MixtureWeights, UnlabelledTexts
 from textbayes.models.linear.word_sums import NaiveBayesWeights
 from textbayes.select import SelectWords
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
@@ -50,6 +51,9 @@ INDICATOR = RNG.random((60, 3)) < PROBA
 
 
 LEXICON = Lexicon(match_priors(from_words("a", ["x0", "x1"]), [f"x{j}" for j in range(6)], ["a", "b"]))
+UNLABELLED = UnlabelledTexts(X, 3)
+MIXTURE, LATENT = MixtureWeights(UNLABELLED), LatentRegression(UNLABELLED)
+CLASSES = np.eye(2, dtype=bool)[np.arange(60) % 2]
 AUTOMATIC = TextCategorizer(cv=2, embeddings="off")
 
 
@@ -70,6 +74,8 @@ CASES = [
     Case(SparseGPClassifier(budget=20), (X, Y), OTHER, "predict_proba"),
     Case(NaiveBayesWeights(), (csr_matrix(X), INDICATOR), (csr_matrix(X), ~INDICATOR), "predictor"),
     Case(LEXICON, (csr_matrix(X), INDICATOR), (csr_matrix(2.0 * X), INDICATOR), "predictor"),
+    Case(MIXTURE, (csr_matrix(X), CLASSES), (csr_matrix(X), CLASSES[:, ::-1]), "predictor"),
+    Case(LATENT, (csr_matrix(X), CLASSES), (csr_matrix(X), CLASSES[:, ::-1]), "predictor"),
     Case(SoftClusters(2, random_state=0, n_init=1, max_iter=5, tol=1.0), (X,), OTHER[:1], "transform"),
     Case(SelectWords(k=3), (X, Y), OTHER, "transform"),
     Case(TermWeighting("tfidf1"), (X,), OTHER[:1], "transform"),

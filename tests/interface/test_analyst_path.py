@@ -52,7 +52,7 @@ def model(messy):
 def test_reading_says_what_it_found(run, messy, tmp_path):
     said = run("train", messy, "-o", tmp_path / "model.tb").stderr
     assert "2 of 45 texts of " in said
-    assert "have no label and are left out (ids '18', '32'); agree with --unlabelled skip" in said
+    assert "have no label and are left out (ids '18', '32'); learn from such texts with --unlabelled learn" in said
     assert "43 texts, 6 labels: money 15, sport 15, grain 10, GRAIN 1, Grain 1, N/A 1" in said
     assert "'grain' (10) ~ 'GRAIN' (1) ~ 'Grain' (1); make them one with --merge-case" in said
     assert "'N/A' (1) counts as a label; if it means that there is none, say so with --missing-label N/A" in said

@@ -68,7 +68,11 @@ def test_what_is_in_the_file(trained, run, lines):
     assert shown["n_words"] == summary["words"]
     assert shown["words_with_weight"] == summary["words_with_weight"] <= shown["n_words"]
     view = shown["settings"]["vectorizer"]["views"][-1]
-    assert (view["name"], view["words"], shown["settings"]["embeddings"]) == ("embedding", {"model": "tiny"}, "tiny")
+    assert (view["name"], view["vectorizer"]["name"], shown["settings"]["embeddings"]) == (
+        "embedding",
+        "sentences",
+        "tiny",
+    )
     table = " ".join(run("show", path, "--table").stdout.split())
     assert re.search(rf"{WIDTH} numbers, the sentence vector of tiny \(fingerprint [0-9a-f]{{12}}\)", table)
 

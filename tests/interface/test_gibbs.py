@@ -47,7 +47,7 @@ def test_a_folder_of_texts_makes_a_model_with_draws(sampled):
     assert [one.weights.dtype for one in model.draws_.labels] == [np.float32] * 3
     (member,) = model.model
     assert (member.prior, member.inference.random_state, member.inference.plan.chains) == ("laplace", 3, 2)
-    assert model.average
+    assert model.posterior_predictive
 
 
 def test_words_with_intervals_in_every_form(sampled, lines, run):
@@ -137,7 +137,7 @@ def test_plug_in_refit_and_a_pool(lines, run, write, documents, many_labels, tmp
         "sign",
     )
     model = load_model(tmp_path / "p.tb")
-    assert not model.average
+    assert not model.posterior_predictive
     assert [len(one.columns) for one in model.draws_.labels] == [2, 2, 2]
     run("train", write(many_labels), "-o", tmp_path / "h.tb", *SHORT, "--family", "horseshoe", "--keep-draws", "10")
     model = load_model(tmp_path / "h.tb")
@@ -236,7 +236,7 @@ def test_a_kind_that_samples_takes_the_options_of_the_sampler(run, write, docume
     assert (member.inference.random_state, member.inference.plan.chains, member.inference.plan.warmup) == (3, 2, 20)
     drawn = found.draws_ if kind == "linear" else found.model_.members[0].draws_
     assert drawn is not None
-    assert found.average
+    assert found.posterior_predictive
     refused = run("train", write(documents), "-o", path, "--model", f"{kind}", "--chains", "2", code=2)
     assert "--chains is a setting of the sampler" in refused.stderr
 

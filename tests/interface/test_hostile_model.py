@@ -26,24 +26,29 @@ def altered(source, target, change):
     return target
 
 
+def words_of(state):
+    """What the file says of the first view's vectorizer."""
+    return state["vectorizer"]["fields"]["fitted_views"]["words"]["vectorizer"]["fields"]
+
+
 def pointers(state, arrays):
     arrays["fitted.0.coef_.indptr"][-1] = 0
 
 
 def stop_words(state, arrays):
-    state["vectorizer"]["stop_words"] = [1, 2, 3]
+    words_of(state)["stop_words_"] = [1, 2, 3]
 
 
 def thresholds(state, arrays):
-    state["rule"]["fitted"]["thresholds_"] = [0.5]
+    arrays["rule.thresholds_"] = arrays["rule.thresholds_"][:1]
 
 
 def pattern(state, arrays):
-    state["vectorizer"]["views"][0]["words"]["params"]["token_pattern"] = r"(\w|\d)*!"
+    words_of(state)["token_pattern"] = r"(\w|\d)*!"
 
 
 def grams(state, arrays):
-    state["vectorizer"]["views"][0]["words"]["params"]["ngram_range"] = [1, 10**6]
+    words_of(state)["ngram_range"] = [1, 10**6]
 
 
 @pytest.mark.parametrize(

@@ -76,14 +76,15 @@ def test_unlabelled_rare_and_grouped_texts_are_treated_alike(lines, write, docum
 
 def test_automatic_training_is_refused_and_not_swapped_for_another(run, write, documents, tmp_path):
     refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core", code=1)
-    assert "automatic training needs all texts in memory; use --preset linear" in " ".join(refused.stderr.split())
+    said = " ".join(refused.stderr.split())
+    assert "automatic training needs the whole matrix in memory; use --preset linear" in said
     assert not (tmp_path / "m.tb").exists()
 
 
 def test_shards_are_used_again_until_the_input_changes(run, write, documents, shards, tmp_path):
     path = write(documents)
     first = run("train", path, "-o", tmp_path / "a.tb", "--out-of-core", *LINEAR)
-    assert "its shards are kept in" in first.stderr
+    assert "its shards are stored in" in first.stderr
     folder = only(shards)
     again = run("train", path, "-o", tmp_path / "b.tb", "--out-of-core", *LINEAR)
     assert "were read before" in again.stderr

@@ -39,7 +39,7 @@ def entries(name):
 
 
 def test_the_lock_of_the_demo_is_a_part_of_the_other_with_the_same_hashes():
-    whole, part = (entries(name) for name in LOCKS)
+    whole, part = ({package.split(" ;")[0]: hashes for package, hashes in entries(name).items()} for name in LOCKS)
     assert 20 < len(part) < len(whole)
     assert part == {package: whole.get(package) for package in part}
     assert all(part.values())

@@ -80,7 +80,7 @@ def cross_validate(
     """
     tasks: Iterable[Task] = [Task(members, knowledge, name)]
     if not at.plan.together:
-        tasks = (Task([member]) for member in spread(_with_scale, members, at, source))
+        tasks = (Task([member], knowledge) for member in spread(_with_scale, members, at, source))
     in_turn = any(member.estimator.samples for member in members)  # their chains are spread instead
     found = out_of_fold(
         _score_fold, at.target.folds, tasks, (at, source, watch if in_turn else SamplingCallback()),

@@ -14,7 +14,6 @@ import cloup
 
 from textbayes import knowledge, tune
 from textbayes._version import __version__
-from textbayes.categorizer import model_types
 from textbayes.cli.options import (
     COUNT,
     ClassWeight,
@@ -62,7 +61,7 @@ class ModelChoices:
     def samples(self) -> bool:
         """Whether the inference named, or that of a model named, draws from the posterior."""
         if self.models:
-            return any(member.samples for member in map(model_types.make_model, self.models))
+            return any(member.samples for member in map(_make_model, self.models))
         if self.inference is None:
             return False
         from textbayes.inference import samples
@@ -225,7 +224,7 @@ class SamplingChoices:
 
         given = {name: value for name in _OF_SAMPLER if (value := getattr(self, name)) not in (None, False)}
         sampled = []
-        for member in map(model_types.make_model, [members] if isinstance(members, str) else members):
+        for member in map(_make_model, [members] if isinstance(members, str) else members):
             if member.samples:
                 sampler: Any = inferences.get(member.inference)
                 sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
@@ -318,3 +317,10 @@ _SAMPLING_OPTIONS = (
         "--checkpoint", metavar="FOLDER", help="Keep the run here; interrupted, the same command goes on with it."
     ),
 )
+
+
+def _make_model(name: str) -> Any:
+    """The estimator of a model's name; imported on use, since the options of a command must cost nothing."""
+    from textbayes.categorizer.model_types import make_model
+
+    return make_model(name)

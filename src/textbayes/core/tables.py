@@ -1,4 +1,4 @@
-"""Tables as CSV and TSV: one value a cell, for every reader alike, and no text that a spreadsheet would compute.
+r"""Tables as CSV and TSV: one value a cell, for every reader alike, and no text that a spreadsheet would compute.
 
 All CSV that textbayes writes is written here.
 

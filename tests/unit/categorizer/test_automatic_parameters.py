@@ -100,6 +100,21 @@ def test_a_numeric_prior_that_held_out_texts_contradict_is_not_followed():
     assert model.predict(["bank loan"]).tolist() == ["money"]
 
 
+def test_a_numeric_prior_that_held_out_texts_support_is_followed():
+    """Words that few texts have, told rightly: the members that are held out know them too."""
+    rng = np.random.default_rng(0)
+    rare = {name: [f"{name}{i}" for i in range(20)] for name in WORDS}
+    texts, labels = [], []
+    for i in range(60):
+        name = list(WORDS)[i % 2]
+        texts.append(" ".join([*rng.choice(["said", "year", "report", "week"], 4), rare[name][rng.integers(20)]]))
+        labels.append(name)
+    table = WordPriors([WordPrior(word, name, mean=4.0, scale=1.0) for name in WORDS for word in rare[name]])
+    told, plain = (TextCategorizer(cv=5, prior=prior).fit(texts, labels) for prior in (table, None))
+    assert told.prior_weight_.all()
+    assert told.held_out_["log_loss"] < plain.held_out_["log_loss"] - 0.1
+
+
 def test_scales_of_a_table_are_not_multiplied_by_those_of_the_words():
     rng = np.random.default_rng(0)
     X, y = (rng.random((60, 4)) < 0.4).astype(float), rng.random(60) < 0.5

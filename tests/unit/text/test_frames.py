@@ -71,7 +71,8 @@ def test_clones_and_grids_keep_the_output():
 
 def test_a_categorizer_reads_matrices_whatever_its_vectorizer_gives_others():
     parts = (TextVectorizer().set_output(transform="pandas"), TermWeighting().set_output(transform="pandas"))
-    for model in (TextCategorizer(*parts, cv=2), TextCategorizer(parts[0], cv=2), TextCategorizer(cv=2)):
+    both = TextCategorizer(*parts, cv=2, preset="linear")
+    for model in (both, TextCategorizer(parts[0], cv=2), TextCategorizer(cv=2)):
         with sklearn.config_context(transform_output="pandas"):
             assert model.fit(TEXTS, LABELS).predict(["corn"]).tolist() == ["grain"]
 

@@ -37,6 +37,9 @@ class UnlabelledTexts:
         self.weights = sparse.csr_matrix(weights)
         self.n_directions = n_directions
 
+    def __repr__(self) -> str:
+        return f"<UnlabelledTexts: {self.weights.shape[0]} texts, {self.weights.shape[1]} words>"
+
     def __deepcopy__(self, memo: Any) -> UnlabelledTexts:
         return self  # it never changes, and each fit is by a copy of an estimator
 

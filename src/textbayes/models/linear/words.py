@@ -89,6 +89,7 @@ def refit_top_words(
 
     Examples
     --------
+    >>> from textbayes import BayesLinearClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 6))
     >>> y = (X[:, 2] - X[:, 4] + 0.5 * rng.normal(size=200) > 0.0).astype(int)
