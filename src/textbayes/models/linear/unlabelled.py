@@ -76,7 +76,7 @@ class MixtureWeights(LinearScores):
     unlabelled : UnlabelledTexts
     share : float
         λ, what an unlabelled text counts beside a labelled one.
-    sharpness : float
+    concentration : float
         κ, occurrences per unit of a word's weight.
     pseudo_count : float
         a, occurrences per word that each class has before any text.
@@ -102,7 +102,7 @@ class MixtureWeights(LinearScores):
         self,
         unlabelled: UnlabelledTexts,
         share: float = 0.3,
-        sharpness: float = 3.0,
+        concentration: float = 3.0,
         pseudo_count: float = 0.1,
         spread: float | None = None,
         max_iter: int = 12,
@@ -110,7 +110,7 @@ class MixtureWeights(LinearScores):
     ) -> None:
         self.unlabelled = unlabelled
         self.share = share
-        self.sharpness = sharpness
+        self.concentration = concentration
         self.pseudo_count = pseudo_count
         self.spread = spread
         self.max_iter = max_iter
@@ -135,14 +135,14 @@ class MixtureWeights(LinearScores):
         total = total + self.share * np.asarray(U.sum(axis=0)).ravel() + 1e-12
         prior = self.pseudo_count * len(total) * total / total.sum()
         known, columns = texts > 0.0, self.unlabelled.by_word
-        shares, sizes = _word_shares(self.sharpness * words, prior), _class_shares(texts)
+        shares, sizes = _word_shares(self.concentration * words, prior), _class_shares(texts)
         before, self.objectives_ = None, []
         for _ in range(self.max_iter):
-            joint = self.sharpness * np.asarray(U @ shares.T) + sizes
+            joint = self.concentration * np.asarray(U @ shares.T) + sizes
             joint[:, ~known] = -np.inf
             evidence = special.logsumexp(joint, axis=1, keepdims=True)
             members = np.exp(joint - evidence)
-            labelled = texts @ sizes + self.sharpness * float((words * shares).sum())
+            labelled = texts @ sizes + self.concentration * float((words * shares).sum())
             self.objectives_.append(
                 float(labelled + self.share * evidence.sum() + (shares @ prior).sum() + sizes.sum())
             )
@@ -150,14 +150,14 @@ class MixtureWeights(LinearScores):
                 break
             before = members
             found = words + self.share * np.asarray(columns @ members).T
-            shares = _word_shares(self.sharpness * found, prior)
+            shares = _word_shares(self.concentration * found, prior)
             sizes = _class_shares(texts + self.share * members.sum(axis=0))
         self.word_shares_, self.class_shares_ = shares, sizes
         if indicator.shape[1] == 1:
-            self.coef_ = self.sharpness * (shares[1:] - shares[:1])
+            self.coef_ = self.concentration * (shares[1:] - shares[:1])
             self.intercept_ = sizes[1:] - sizes[:1]
         else:
-            self.coef_ = self.sharpness * (shares - shares.mean(axis=0))
+            self.coef_ = self.concentration * (shares - shares.mean(axis=0))
             self.intercept_ = sizes - sizes.mean()
         if self.spread is not None:
             deviation = float(np.asarray(U @ self.coef_.T).std(axis=0).max())

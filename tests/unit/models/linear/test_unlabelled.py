@@ -25,10 +25,10 @@ def drawn(seed: int, n_labelled: int, n_unlabelled: int, n_classes: int = 3, n_w
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
-@pytest.mark.parametrize("sharpness", [0.5, 3.0])
-def test_no_step_of_em_lowers_the_objective(share, sharpness):
+@pytest.mark.parametrize("concentration", [0.5, 3.0])
+def test_no_step_of_em_lowers_the_objective(share, concentration):
     X, Y, U, _ = drawn(0, 9, 200)
-    given = {"share": share, "sharpness": sharpness, "max_iter": 40, "tol": 0.0}
+    given = {"share": share, "concentration": concentration, "max_iter": 40, "tol": 0.0}
     for indicator in (Y, Y[:, :1]):
         found = MixtureWeights(UnlabelledTexts(U), **given).fit(X, indicator, np.linspace(0.5, 2.0, 9)).objectives_
         assert len(found) == 40
@@ -38,11 +38,11 @@ def test_no_step_of_em_lowers_the_objective(share, sharpness):
 
 def test_log_odds_are_those_of_the_generative_model():
     X, Y, U, _ = drawn(1, 12, 150)
-    model = MixtureWeights(UnlabelledTexts(U), sharpness=0.7).fit(X, Y)
+    model = MixtureWeights(UnlabelledTexts(U), concentration=0.7).fit(X, Y)
     joint = 0.7 * (U @ model.word_shares_.T) + model.class_shares_
     linear = U @ model.coef_.T + model.intercept_
     np.testing.assert_allclose(special.softmax(linear, axis=1), special.softmax(joint, axis=1), atol=1e-12)
-    two = MixtureWeights(UnlabelledTexts(U), sharpness=0.7).fit(X, Y[:, 2:])
+    two = MixtureWeights(UnlabelledTexts(U), concentration=0.7).fit(X, Y[:, 2:])
     joint = 0.7 * (U @ two.word_shares_.T) + two.class_shares_
     posterior = special.softmax(joint, axis=1)[:, 1]
     np.testing.assert_allclose(special.expit(U @ two.coef_.T + two.intercept_)[:, 0], posterior, atol=1e-12)
@@ -63,7 +63,7 @@ def test_log_odds_that_are_far_too_sure_are_shrunk():
 
 def test_unlabelled_texts_that_count_nothing_leave_naive_bayes():
     X, Y, U, _ = drawn(2, 12, 50)
-    model = MixtureWeights(UnlabelledTexts(U), share=0.0, sharpness=2.0, pseudo_count=0.5).fit(X, Y)
+    model = MixtureWeights(UnlabelledTexts(U), share=0.0, concentration=2.0, pseudo_count=0.5).fit(X, Y)
     total = np.asarray(X.sum(axis=0)).ravel()
     for k in range(3):
         own = 2.0 * np.asarray(X[Y[:, k]].sum(axis=0)).ravel() + 0.5 * 60 * total / total.sum()
@@ -74,7 +74,7 @@ def test_unlabelled_texts_that_count_nothing_leave_naive_bayes():
 def test_classes_of_unlabelled_texts_are_found():
     X, Y, U, truth = drawn(3, 6, 600)
     alone = MixtureWeights(UnlabelledTexts(U), share=0.0).fit(X, Y)
-    model = MixtureWeights(UnlabelledTexts(U), sharpness=1.0).fit(X, Y)
+    model = MixtureWeights(UnlabelledTexts(U), concentration=1.0).fit(X, Y)
     right = [
         ((U @ one.coef_.T + one.intercept_).argmax(axis=1) == truth.argmax(axis=1)).mean() for one in (alone, model)
     ]
