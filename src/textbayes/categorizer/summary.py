@@ -150,13 +150,13 @@ def unlabelled_sentence(told: Mapping[str, Any]) -> str:
     if told["outcome"] == "too few":
         return f"{texts} had too few words in common to learn from."
     loss, before = told["log_loss"], told["log_loss_without"]
+    learnt = told["outcome"] == "kept"
     if loss is None or before is None:
-        what = "were learnt from too" if told["outcome"] == "kept" else "were left out"
-        return f"{texts} {what}: there was no held-out log-loss to compare."
-    figures = f"held-out log-loss {loss:.4f} with them, {before:.4f} without"
-    if told["outcome"] == "kept":
-        return f"{texts} were learnt from too: {figures}."
-    return f"{texts} were read and left out, since they do not help: {figures}."
+        what = f"Learnt from {texts}" if learnt else f"{texts} were left out"
+        return f"{what}: there was no held-out log-loss to compare."
+    if learnt:
+        return f"Learnt from {texts}: held-out log-loss {loss:.4f}, {before:.4f} without."
+    return f"{texts} did not help and were left out: log-loss {loss:.4f}, {before:.4f} without."
 
 
 def _named(member: Mapping[str, Any]) -> str:

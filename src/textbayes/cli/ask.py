@@ -285,8 +285,8 @@ def _show(found: Sequence[Suggestion], documents: Sequence[Document]) -> None:
         document = documents[one.index]
         guess = "–" if one.guess is None else ", ".join(one.guess) or "none of the labels"
         table.add_row(
-            shortened(document.id, screen.width // 8),
-            shortened(document.text, 2 * screen.width // 5),
+            shortened(document.id, screen.width // 4),
+            shortened(document.text, screen.width // 3),
             shortened(guess, screen.width // 5),
             "" if one.probability is None else f"{one.probability:.2f}",
             _WHY[one.reason].format(score=one.score),

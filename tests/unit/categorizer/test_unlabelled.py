@@ -136,7 +136,7 @@ def test_the_model_is_linear_saved_explained_and_updated(tmp_path):
     assert (told["n_texts"], told["outcome"]) == (300, "kept")
     assert told["log_loss"] < told["log_loss_without"]
     assert unlabelled_sentence(told) in describe_choice(loaded.choice_)
-    assert "300 unlabelled texts were learnt from too: held-out log-loss 0." in unlabelled_sentence(told)
+    assert "Learnt from 300 unlabelled texts: held-out log-loss 0." in unlabelled_sentence(told)
     known = set(" ".join(texts).split())
     unseen = [one.word for one in model.label_words("class 0", None) if one.word in OWN[0] and one.word not in known]
     assert unseen  # of the unlabelled texts alone
