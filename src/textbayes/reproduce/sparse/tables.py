@@ -329,7 +329,8 @@ def _averages_table(run: PaperRun, number: str, caption: str, names: Sequence[st
     if not run.quick and any(name in _RANKINGS for name in names):
         found |= _peers(run, "the methods of others on RCV1-v2", lambda: Rankings(collection), _RANKINGS)
     ours = {name: outcome.column[-2:] for name, outcome in found.items()}
-    printed = {name: PUBLISHED["rcv1"][name] for name in names}
+    in_both = PUBLISHED["rcv1"] | PUBLISHED.get(f"rcv1, table {number}", {})
+    printed = {name: in_both[name] for name in names}
     return Table.by_column(number, caption, AVERAGES, ours, printed, digits=1, notes=(note, *notes))
 
 
