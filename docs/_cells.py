@@ -3,11 +3,11 @@
     python docs/_cells.py        counts by paper and by status
 
 A cell that was run is *within one point* (of a hundred, or what cells.toml says a point is in that table), or *in
-order*: above or below each other figure of its line as published, where these are more than a point apart and could have
-come out the other way round. Micro- and macro-averages are not set against each other, nor numbers of parameters by γ. A
-sign test is in order where both are significant in the same direction, or neither is; a pair counts once, not from both
-sides. A *misprint* is compared with nothing. Where the data are not the paper's it is *other data*, where nothing was run
-*not run*, both with the reason that cells.toml gives; what is left *differs*, with a reason too.
+order*: above or below each other figure of its line as published, where these are more than a point apart and could
+have come out the other way round. Micro- and macro-averages are not set against each other, nor numbers of parameters
+by γ. A sign test is in order where both are significant in the same direction, or neither is; a pair counts once, not
+from both sides. A *misprint* is compared with nothing. Where the data are not the paper's it is *other data*, where
+nothing was run *not run*, both with the reason that cells.toml gives; what is left *differs*, with a reason too.
 
 Tables that the page has without headlines as well are judged a second time, by the same rules, and counted apart.
 """
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.reproduce.results import Misprint, published_figures
+from textbayes.reproduce.results import Misprint
 
 PAPERS = Path(__file__).resolve().parent / "papers"
 STATUS = {
@@ -145,7 +145,7 @@ def _judged(own: list[Cell], told: Mapping[str, Any], settings: Mapping[str, Any
 
 
 def _may_be_otherwise(cell: Cell, other: Cell, forced: str) -> bool:
-    """Whether the order of two figures says something: micro-averages are above macro-averages, γ leaves fewer words."""
+    """Whether their order says something: micro-averages are above macro-averages, a larger γ leaves fewer words."""
     averages = [_AVERAGES.findall(one.column) for one in (cell, other)]
     return averages[0] == averages[1] and not all(re.match(forced, one.column) for one in (cell, other))
 
@@ -171,9 +171,7 @@ def page() -> str:
     found = cells()
     lines = [_table(("paper", "cells", *STATUS), counts(found))]
     for paper, number in dict.fromkeys(cell[:2] for cell in found if BODIES not in cell.paper):
-        own, bodies = (
-            [cell for cell in found if cell[:2] == (name, number)] for name in (paper, f"{paper}, {BODIES}")
-        )
+        own, bodies = ([cell for cell in found if cell[:2] == (name, number)] for name in (paper, f"{paper}, {BODIES}"))
         columns = list(dict.fromkeys(cell.column for cell in own))
         sign = {(cell.row, cell.column): STATUS[cell.status] for cell in own}
         second = {(cell.row, cell.column): f" / {STATUS[cell.status]}" for cell in bodies}
