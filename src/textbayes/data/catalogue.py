@@ -196,22 +196,29 @@ def search_folders() -> list[Path]:
     return [*folders, cache_folder()]
 
 
-def find_in(folder: Path, info: CorpusInfo) -> Path | None:
-    """The corpus in a folder: in one of its own name, or directly in it; None if no file of it is there."""
+def copies_in(folder: Path, info: CorpusInfo) -> Iterator[Path]:
+    """The places in a folder that hold files of a corpus: folders of its names, or the folder itself."""
     for place in (*(folder / name for name in (info.name, *info.folders)), folder):
         if place.is_dir() and any(True for pattern in info.files for _ in place.glob(pattern)):
-            return place
-    return None
+            yield place
+
+
+def _best(copies: Iterable[Path], info: CorpusInfo) -> Path | None:
+    """The first copy; where parts may be had alone, the first that is complete if one is."""
+    found = list(copies)
+    if info.complete is not None and len(found) > 1:
+        found = [next((place for place in found if info.complete(place)), found[0])]
+    return found[0] if found else None
 
 
 def find_corpus(info: CorpusInfo, path: str | os.PathLike[str] | None = None) -> Path | None:
     """Find the file or folder to read a corpus from, or None; an explicit path that holds no copy is refused."""
     if path is None:
-        return next((found for folder in search_folders() if (found := find_in(folder, info))), None)
+        return _best((place for folder in search_folders() for place in copies_in(folder, info)), info)
     place = Path(path)
     if place.is_file():
         return place
-    found = find_in(place, info)
+    found = _best(copies_in(place, info), info)
     if found is None:
         what = f"holds none of {', '.join(info.files)}" if place.exists() else "does not exist"
         raise CorpusNotFoundError(f"corpus {info.name!r}: {place} {what}; {info.advice}")
@@ -354,7 +361,8 @@ def load_corpus(
 def download_corpus(name: str, progress: Progress | None = None) -> None:
     """Fetch a corpus to :func:`textbayes.data.data_home` where no copy is found, or build it from its public source.
 
-    Files that are already there are only checked; copies elsewhere and corpora without a public source are left alone.
+    Files that are already there are only checked; copies elsewhere, unless they lack parts that it takes to load the
+    corpus, and corpora without a public source are left alone.
     A file without a published checksum is named in a warning, with the checksum that it has. Put the one that you
     expect into ``<file>.sha256`` before, and no other file is taken.
 
@@ -368,7 +376,9 @@ def download_corpus(name: str, progress: Progress | None = None) -> None:
     """
     info = CORPORA.get(name)
     home = data_home() / info.name
-    if not (info.downloads or info.build) or _place(info, None) not in ((None,) if info.build else (None, home)):
+    copy = _place(info, None)
+    in_part = copy is not None and info.complete is not None and not info.complete(copy)
+    if not (info.downloads or info.build) or (copy not in ((None,) if info.build else (None, home)) and not in_part):
         return
     for file in info.downloads:
         unchecked = file.expected(home) is None and not (home / file.filename).exists()

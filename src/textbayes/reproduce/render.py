@@ -91,7 +91,7 @@ def to_markdown(paper: Experiment, results: Sequence[Result], command: str, stem
     """
     parts = [f"# {paper.title}", paper.reference, f"Printed by `{command}`. {_LEGEND}"]
     parts += [
-        table_markdown(result) if isinstance(result, Table) else _figure_markdown(stem or paper.name, result)
+        table_markdown(result) if isinstance(result, Table) else figure_markdown(stem or paper.name, result)
         for result in results
     ]
     return "\n\n".join(parts) + "\n"
@@ -113,7 +113,7 @@ def table_markdown(table: Table, heading: str = "##") -> str:
     lines = [f"| {_escaped('', *table.columns)} |", "|---" + "|---:" * len(table.columns) + "|"]
     for i, name in enumerate(table.rows):
         lines.append(f"| {_escaped(name)} | " + " | ".join(cell(i, j) for j in range(len(table.columns))) + " |")
-    notes = "".join(f"\n- {note}" for note in table.notes)
+    notes = "".join(f"\n- {note}" for note in table.remarks)
     return f"{heading} {table.name}\n\n{table.caption}\n\n" + "\n".join(lines) + (f"\n{notes}" if notes else "")
 
 
@@ -121,10 +121,11 @@ def _escaped(*names: str) -> str:
     return " | ".join(name.replace("|", "\\|") for name in names)
 
 
-def _figure_markdown(stem: str, figure: Figure) -> str:
+def figure_markdown(stem: str, figure: Figure, heading: str = "##") -> str:
+    """A drawing as Markdown: a reference to its own file, with caption and notes."""
     notes = "".join(f"\n- {note}" for note in figure.notes)
     image = f"![{figure.description or figure.caption}]({figure_file(stem, figure)})"
-    return f"## {figure.name}\n\n{figure.caption}\n\n{image}" + (f"\n{notes}" if notes else "")
+    return f"{heading} {figure.name}\n\n{figure.caption}\n\n{image}" + (f"\n{notes}" if notes else "")
 
 
 def figure_file(stem: str, figure: Figure) -> str:
@@ -154,7 +155,8 @@ def _shown(result: Result) -> dict[str, Any]:
         }
         for i, name in enumerate(result.rows)
     ]
-    return shown | {"image": None, "columns": result.columns, "rows": rows, "compared": result.compared}
+    shown |= {"notes": result.remarks, "image": None, "columns": result.columns, "rows": rows}
+    return shown | {"compared": result.compared}
 
 
 def print_result(result: Result, console: Console) -> None:
@@ -162,7 +164,7 @@ def print_result(result: Result, console: Console) -> None:
     console.print(f"\n{result.name}. {result.caption}", style="bold")
     if isinstance(result, Table):
         _print_table(result, console)
-    for note in result.notes:
+    for note in result.remarks if isinstance(result, Table) else result.notes:
         console.print(f"· {note}")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from textbayes.core.types import AnyArray, FloatArray
 def published_figures(paper: str) -> dict[str, Any]:
     """The figures of a paper as printed: ``published.toml`` of its folder, with tuples in place of lists.
 
-    None stands where the paper has no figure: "" and "*" in the file.
+    None stands where the paper has no figure: "" and "*" in the file. "7.7 for 77.7" and "200 for ?" are misprints.
     """
     with (Path(__file__).parent / paper / "published.toml").open("rb") as stream:
         return {name: _cells(value) for name, value in tomllib.load(stream).items()}
@@ -29,7 +30,34 @@ def _cells(value: Any) -> Any:
         return {name: _cells(one) for name, one in value.items()}
     if isinstance(value, list):
         return tuple(map(_cells, value))
+    if isinstance(value, str) and (wrong := _MISPRINT.fullmatch(value)):
+        return Misprint(wrong[1], float("nan" if wrong[2] == "?" else wrong[2]))
     return None if value in ("", "*") else value
+
+
+_MISPRINT = re.compile(r"(\w[\w.]*) for ([\d.]+|\?)")
+
+
+class Misprint(float):
+    """What a figure must be, NaN where that is not known, which the paper or its scan has otherwise.
+
+    It is shown as ``printed``, with a mark, and compared with nothing.
+
+    >>> f"{Misprint('7.7', 77.7):.1f}", Misprint("7.7", 77.7) + 0.0
+    ('7.7†', 77.7)
+    """
+
+    MARK: ClassVar[str] = "†"
+
+    def __new__(cls, printed: str, meant: float) -> Misprint:
+        made = super().__new__(cls, meant)
+        made.printed = printed
+        return made
+
+    printed: str
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.printed}{self.MARK}"
 
 
 class MeanInterval(NamedTuple):
@@ -136,14 +164,27 @@ class Table(NamedTuple):
         return f"Table {self.number}"
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what is said of misprints."""
+        found = [
+            f"{Misprint.MARK} {row}, {column}: the paper or its scan has {cell.printed}, "
+            + ("which cannot be" if cell != cell else f"which must be {float(cell):,.{self.digits}f}")
+            + "; it is compared with nothing."
+            for row, cells in zip(self.rows, self.published, strict=True)
+            for column, cell in zip(self.columns, cells, strict=True)
+            if isinstance(cell, Misprint)
+        ]
+        return (*self.notes, *found)
+
+    @property
     def compared(self) -> bool:
         """Whether there is a published figure at all; a table of our own beyond the paper has none."""
         return any(value is not None for row in self.published for value in row)
 
     def difference(self, row: int, column: int) -> float | None:
-        """Ours minus published, both as printed; None where either is missing."""
+        """Ours minus published, both as printed; None where either is missing, or the published one a misprint."""
         published, ours = self.published[row][column], self.ours[row][column]
-        if published is None or ours is None:
+        if published is None or ours is None or isinstance(published, Misprint):
             return None
         # Rounded again: 97.1 − 96.1 would be a hair more than 1.
         return round(round(ours, self.digits) - published, self.digits)
@@ -159,8 +200,12 @@ def _filled(figures: Figures, names: Sequence[str], width: int) -> Cells:
     for name, row in figures.items():
         if name not in names or len(row) > width:
             raise InputError(f"{len(row)} figures of {name!r} are given; the table has {width} for {', '.join(names)}")
-    known = [[None if value is None or value != value else value for value in figures.get(name, ())] for name in names]
+    known = [[value if _is_figure(value) else None for value in figures.get(name, ())] for name in names]
     return tuple((*row, *(None,) * (width - len(row))) for row in known)
+
+
+def _is_figure(value: Cell) -> bool:
+    return isinstance(value, Misprint) or (value is not None and value == value)
 
 
 class Figure(NamedTuple):

@@ -9,7 +9,7 @@ import tarfile
 import pytest
 
 from textbayes.core.errors import CorpusNotFoundError, InputError, MalformedFileError
-from textbayes.data import check_corpus, load_corpus
+from textbayes.data import check_corpus, download_corpus, load_corpus
 
 
 def story(number, split, topics, attribute="YES"):
@@ -100,6 +100,21 @@ def test_ohsumed_trec9(pack):
     partly = pack("t9.filtering-partly", {name: data for name, data in files.items() if "trec9-test" in name})
     with pytest.raises(CorpusNotFoundError, match=r"lacks ohsumed\.87, qrels\.ohsu\.batch\.87 \(it has ohsumed\.88-91"):
         load_corpus("ohsumed_trec9", partly)
+
+
+def test_a_copy_in_part_is_no_reason_not_to_fetch_the_whole(tmp_path, monkeypatch):
+    """Topics of OHSUMED may be had alone; who asks for the corpus gets its archive, and then nothing twice."""
+    fetched = []
+    monkeypatch.setenv("TEXTBAYES_DATA", str(tmp_path))
+    monkeypatch.setattr("textbayes.data.catalogue.fetch", lambda file, home, progress: fetched.append(file.filename))
+    (tmp_path / "ohsumed_trec9_topics").mkdir()
+    (tmp_path / "ohsumed_trec9_topics" / "query.ohsu.1-63").write_text("")
+    download_corpus("ohsumed_trec9")
+    assert fetched == ["t9.filtering.tar.gz"]
+    for name in ("ohsumed.87", "ohsumed.88-91", "qrels.ohsu.batch.87", "qrels.ohsu.88-91"):
+        (tmp_path / "ohsumed_trec9_topics" / name).write_text("")
+    download_corpus("ohsumed_trec9")
+    assert fetched == ["t9.filtering.tar.gz"]
 
 
 def test_rcv1_subsets(tmp_path, write_tree):

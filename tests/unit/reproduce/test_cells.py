@@ -39,7 +39,9 @@ def test_there_are_as_many_cells_as_were_typed_in():
                 typed = [value for row in rows for value in row if value is not None]
                 assert n[paper, name.removeprefix("table ")] == len(typed)
     assert n["online", "4"] == sum(map(len, published_figures("online")["table 4"].values()))
-    assert n["online", "3, s-test"] == n["online", "3, S-test"] == 90
+    assert n["online", "3, s-test"] == n["online", "3, S-test"] == 45, "each pair once"
+    bodies = [cell for cell in FOUND if cell.paper == "sparse, without headlines"]
+    assert len(bodies) == sum(cell.paper == "sparse" and cell.table in "123456" for cell in FOUND)
 
 
 PAGE = """
@@ -86,7 +88,43 @@ def test_order_is_kept_where_figures_are_further_apart_than_a_point():
     assert {cell.status for cell in _cells._judged(read, {"point": 1.0}, {})} == {"in order"}
 
 
+def one_row(*cells, **settings):
+    """What becomes of cells in one row, given as column, published and ours."""
+    read = [_cells.Cell("p", "1", "r", *cell) for cell in cells]
+    return [cell.status for cell in _cells._judged(read, {"point": 1.0}, settings)]
+
+
+def test_an_order_that_could_not_have_been_otherwise_is_none():
+    # FST micro is above FST macro whatever is run; beside another micro-average it could have come out below.
+    averages = ("FST micro", 80.0, 70.0), ("FST macro", 60.0, 50.0)
+    assert one_row(*averages) == ["differs", "differs"]
+    assert one_row(*averages, ("Probit micro", 75.0, 60.0)) == ["in order", "differs", "in order"]
+    sizes = ("Laplace γ = 1", 200.0, 150.0), ("Laplace γ = 3", 100.0, 90.0)
+    assert one_row(*sizes) == ["in order", "in order"]
+    assert one_row(*sizes, forced="Laplace γ") == ["differs", "differs"]
+    assert one_row(*sizes, ("Jeffreys", 50.0, 120.0), forced="Laplace γ") == ["in order", "differs", "differs"]
+
+
+def test_a_misprint_is_compared_with_nothing_and_nothing_with_it():
+    wrong = ("b", float("nan"), 300.0, True)
+    assert one_row(("a", 50.0, 40.0), wrong) == ["differs", "misprint"]
+    assert one_row(("a", 50.0, 40.0), wrong, ("c", 60.0, 45.0)) == ["in order", "misprint", "in order"]
+    rows = _cells.page_tables("## Table 1\n\n| | a |\n|---|---:|\n| r | 200† / 298 |\n| s | 3 / 4 (+1) |\n")["1"]
+    assert [row[-1] for row in rows] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "status"),
+    [(2.0, 2.0, "within one point"), (2.0, 1.0, "in order"), (0.0, 0.0, "within one point"), (0.0, 1.0, "differs"),
+     (-1.0, 0.0, "differs"), (-2.0, 1.0, "differs")],
+)  # fmt: skip
+def test_a_sign_counts_where_both_agree_or_both_are_unsure(published, ours, status):
+    assert one_row(("b", published, ours), along="sign", point=0.0) == [status]
+
+
 def test_counts_add_up():
-    rows = [[int(value) for value in row[1:]] for row in _cells.counts(FOUND)]
-    assert rows[-1][0] == len(FOUND) == sum(row[0] for row in rows[:-1])
-    assert all(row[0] == sum(row[1:]) for row in rows)
+    rows = {row[0]: [int(value) for value in row[1:]] for row in _cells.counts(FOUND)}
+    apart = rows.pop("sparse, without headlines")
+    total = rows.pop("all")
+    assert total[0] == len(FOUND) - apart[0] == sum(row[0] for row in rows.values())
+    assert all(row[0] == sum(row[1:]) for row in (*rows.values(), total, apart))

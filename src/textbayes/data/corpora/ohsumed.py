@@ -126,8 +126,8 @@ def is_complete(path: Path) -> bool:
 
 
 def _files(path: Path) -> Iterator[tuple[str, Any]]:
-    if path.is_dir() and not any(path.rglob("*.ohsu.*")):
-        path = pick(path, "ohsumed_trec9", "t9.filtering*")
+    if path.is_dir():  # the archive has everything: topics beside it may have been had alone
+        path = next((file for file in sorted(path.glob("t9.filtering*")) if is_archive(file)), path)
     if path.is_file() and not is_archive(path):
         path = path.parent
     wanted = {*_DOCUMENTS, *_JUDGEMENTS, _TOPICS}
