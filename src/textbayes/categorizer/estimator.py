@@ -55,7 +55,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Their weights, for one view; "linear" has ``tfidf1`` with cosine norm.
     select : str or None
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
-    select_k, select_threshold : words per label at most; least score
+    select_k, select_threshold : words per label at most, "cv" for the number of the least log-loss of texts held out
+        of those learnt from; least score
     model : str, estimator, a list of them, or None
         The model: a type by name with parameters of its estimator after a colon (``"counts:model=poisson"``, see
         ``textbayes.models``), or an estimator. One is used as it is. Several are pooled: their log-odds are added with
@@ -154,7 +155,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         vectorizer: TextVectorizer | None = None,
         weighting: TermWeighting | str | None = None,
         select: str | None = None,
-        select_k: int | None = None,
+        select_k: int | str | None = None,
         select_threshold: float | None = None,
         model: Any = None,
         rule: str | Rule = "auto",

@@ -60,7 +60,7 @@ def _check_jobs(n_jobs: int) -> None:
 
 SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers and words
     "select": Null() | Text().where(_check_score),
-    "select_k": Whole(1) | Null(),
+    "select_k": Whole(1) | Choice("cv") | Null(),
     "select_threshold": _WEIGHT | Null(),
     "cv": Whole(2, 2**31),
     "random_state": Whole(0, 2**63 - 1),
