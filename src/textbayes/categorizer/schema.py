@@ -69,6 +69,7 @@ SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers
     "keep_draws": Whole(1),
     "refit_k": Whole(1) | Null(),
     "refit_by": Choice("mean", "sign", "inclusion"),
+    "refit": Flag(),
     "prior_weight": Choice("auto") | _FRACTION,
     "n_jobs": Null() | Whole(-1024, 1024).where(_check_jobs),
     "calibrate": Flag(),

@@ -154,6 +154,8 @@ def check_settings(model: Any) -> None:
     _check_one_view(model)
     _check_embeddings(model)
     check_class_weight(model.class_weight)
+    if not model.refit and model.refit_k is None:
+        raise InputError("refit=False keeps the weights of the first words; say how many with refit_k")
     check_refit(1 if model.refit_k is None else model.refit_k, model.refit_by)
     check_prior(model.prior, model.prior_weight, model.vectorizer)
 

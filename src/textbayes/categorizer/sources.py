@@ -42,6 +42,7 @@ class FitSettings(NamedTuple):
     select_threshold: float | None = None
     refit_k: int | None = None
     refit_by: str = "mean"
+    refit: bool = True
     intervals: bool = False
     keep_draws: int = 1_000
     n_jobs: int | None = None
@@ -86,8 +87,8 @@ class Target:
             assert not isinstance(settings.select_k, str), "with_top_k has found a number by now"
             words = select_per_label(result, k=settings.select_k, threshold=settings.select_threshold)
         return FitOptions(
-            self.weight_of(rows), words, settings.intervals and last, settings.refit_k, settings.refit_by, stage=stage,
-            last=last, watch=watch, groups=self.together(rows),
+            self.weight_of(rows), words, settings.intervals and last, settings.refit_k, settings.refit_by,
+            settings.refit, stage=stage, last=last, watch=watch, groups=self.together(rows),
         )  # fmt: skip
 
     def together(self, rows: BoolArray) -> IntArray | None:

@@ -103,6 +103,12 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         type=click.Choice(["mean", "sign", "inclusion"]),
         help="How words are ranked for it: size of the mean, sureness of the sign, chance of a weight that matters.",
     ),
+    mirrored(
+        _CATEGORIZER,
+        "--refit/--no-refit",
+        "refit",
+        help="Fit again with these words, or keep their weights (means of the posterior, with gibbs) as they are.",
+    ),
 )
 @sampling_options
 @cloup.option_group(
