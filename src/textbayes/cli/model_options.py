@@ -183,8 +183,8 @@ _OPTIONS = (
         "--inference",
         cls=NameOption,
         type=RegistryName("textbayes.inference:inferences", make="textbayes.inference:make_inference"),
-        help="How the posterior is found, with parameters after a colon (em:plain=true); chosen to suit the prior if not "
-        "given. gibbs samples the whole of it.",
+        help="How the posterior is found, with parameters after a colon (em:plain=true); chosen to suit the prior "
+        "if not given. gibbs samples the whole of it.",
     ),
 )
 _OF_SAMPLER = ("max_draws", "chains", "warmup", "target_ess", "factors", "label_replicates", "sample_scale")

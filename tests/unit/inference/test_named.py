@@ -29,7 +29,7 @@ def test_plain_em_by_name_is_the_object():
 
 
 def test_a_parameter_that_is_not_there_is_named():
-    with pytest.raises(InputError, match="inference 'em' has no parameter 'plian'.*did you mean 'plain'"):
+    with pytest.raises(InputError, match=r"inference 'em' has no parameter 'plian'.*did you mean 'plain'"):
         make_inference("em:plian=true")
 
 
