@@ -120,10 +120,12 @@ def test_status(lines, run, desk, write):
     expected = {"topic": "grain", "delivered": len(pending), "asked": len(asked), "judged": 4}
     assert expected.items() <= topic.items()
     assert topic["precision"] == pytest.approx(2 / 3)  # of those delivered as relevant
+    assert (topic["t9p"], topic["utility"], topic["t9u"]) == (2 / 50, 2.0, 2.0)  # two of four delivered, questions too
     assert topic["pending"] == len(pending) - 4
     assert topic["new_delivered"] == len(pending)
     assert topic["new_judged"] == topic["judged"]  # whether learnt yet or not
     shown = " ".join(run("filter", desk, "--status", "--table").stdout.split())
+    assert "T9P 0.040 (target 50), utility 2R-N +2.0, T9U +2.0: means of 1 topic" in shown
     assert "400 documents, 4 judgements (2 relevant)" in shown
     run("judge", desk, relevant[0]["id"], "grain", "yes")  # the same again is none
     run("filter", desk, stdin="goal\n")

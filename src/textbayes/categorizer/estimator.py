@@ -55,7 +55,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Their weights, for one view; "linear" has ``tfidf1`` with cosine norm.
     select : str or None
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
-    select_k, select_threshold : words per label at most; least score
+    select_k, select_threshold : words per label at most, "cv" for the number of the least log-loss of texts held out
+        of those learnt from; least score
     model : str, estimator, a list of them, or None
         The model: a type by name with parameters of its estimator after a colon (``"counts:model=poisson"``, see
         ``textbayes.models``), or an estimator. One is used as it is. Several are pooled: their log-odds are added with
@@ -89,6 +90,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Draws of each label that the model keeps, of all chains and members together; they take 4 bytes a word each.
     refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
         Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.words``).
+    refit : bool
+        False takes these words' weights from the first fit, as the Gibbs paper does; the others are 0.
     cv : int
         Folds for the held-out probabilities that pool and rule learn from. "auto" takes more where texts are few, three
         at most if "quick", and holds out as many as have 20,000 texts ("quick": 5,000), or two, unless "thorough".
@@ -154,7 +157,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         vectorizer: TextVectorizer | None = None,
         weighting: TermWeighting | str | None = None,
         select: str | None = None,
-        select_k: int | None = None,
+        select_k: int | str | None = None,
         select_threshold: float | None = None,
         model: Any = None,
         rule: str | Rule = "auto",
@@ -167,6 +170,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         keep_draws: int = 1_000,
         refit_k: int | None = None,
         refit_by: str = "mean",
+        refit: bool = True,
         cv: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -191,6 +195,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.keep_draws = keep_draws
         self.refit_k = refit_k
         self.refit_by = refit_by
+        self.refit = refit
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -12,17 +12,19 @@ from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import Plan
-from textbayes.categorizer.sources import Source, Target, TextSource
+from textbayes.categorizer.sources import BY_CV, Source, Target, TextSource
 from textbayes.categorizer.stackers import LabelWeights, row_blocks
 from textbayes.categorizer.stacking import Stack, fit_stacking
-from textbayes.core.cross_validation import out_of_fold
+from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.executor import spread
 from textbayes.core.folds import label_order
 from textbayes.core.progress import Progress
-from textbayes.core.types import FloatArray
+from textbayes.core.types import BoolArray, FloatArray
 from textbayes.models.base import SamplingCallback
 
 _TO_COMPARE = 400_000  # texts × classes that a member's own weights are fitted to
+_TOP_K = (10, 30, 100, 300, 1_000, 3_000, 10_000)  # words of each label that are tried, and all words
+_INNER_FOLDS = 3
 _MOST_SEARCHED = 16  # labels, when term weights and scales are chosen
 
 
@@ -95,11 +97,47 @@ def cross_validate(
 def _score_fold(task: Task, k: int, at: Setting, source: Source, watch: SamplingCallback) -> FloatArray:
     """Scores of the texts of one fold by members that were trained on the others."""
     train_rows, test_rows = at.target.folds.split(k)
+    at = with_top_k(at, source, task.members, train_rows, task.knowledge)
     members = [member.for_folds() for member in task.members]
     stage = at.target.folds.name(k, task)
     group = source.fit(members, train_rows, at.target, stage, watch, task.knowledge)
     scores = source.scores(group, test_rows, at.plan.stacker.member_scores)
     return scores.astype(at.plan.stacker.dtype, copy=False)
+
+
+def with_top_k(
+    at: Setting, source: Source, members: Sequence[Member], rows: BoolArray, knowledge: Knowledge | None = None
+) -> Setting:
+    """The setting with the number of words of each label that predicts held-out texts best, where it is to be found.
+
+    What is held out is a part of the texts that are learnt from, so that the number is a part of the training.
+
+    Parameters
+    ----------
+    at, source, members, knowledge
+        Of the training.
+    rows : boolean array (n_docs,)
+        The texts that are learnt from.
+    """
+    target, settings = at.target, at.target.settings
+    if settings.select is None or settings.select_k != BY_CV:
+        return at
+    number = np.full(len(rows), -1)
+    inner = Folds.stratified(target.indicator[rows], _INNER_FOLDS, settings.random_state, target.together(rows))
+    number[rows] = inner.number
+    folds = Folds(number, inner.n_cut, [rows & (number != k) for k in range(inner.n)])
+    modes = [replace(one, estimator=one.estimator.at_mode()) if one.estimator.samples else one for one in members]
+    inside = replace(target, indicator=target.indicator & rows[:, None], folds=folds)
+    losses, settled = [], []
+    for k in (*(k for k in _TOP_K if k < source.n_words), source.n_words):
+        tried = setting_of(at.plan, replace(inside, settings=settings._replace(select_k=k)))
+        [(_, scores)] = out_of_fold(
+            _score_fold, folds, [Task(modes, knowledge)], (tried, source, SamplingCallback()), in_turn=True
+        )
+        # Calibrated: the log-loss of naive Bayes as it is falls with fewer words, whatever they say.
+        losses.append(sum(alone_loss(own, tried.held) for own in scores))
+        settled.append(at._replace(target=replace(target, settings=tried.target.settings)))
+    return settled[int(np.argmin(losses))]
 
 
 def _with_scale(member: Member, at: Setting, source: TextSource) -> Member:

@@ -24,7 +24,7 @@ from textbayes.categorizer.train import PriorFile, TrainingData
 from textbayes.categorizer.unlabelled import read_unlabelled, unlabelled_members
 from textbayes.core.cross_validation import Folds
 from textbayes.core.device import on_card
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, document_weights
 from textbayes.core.progress import Progress
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -147,6 +147,11 @@ def named_plan(model: TextCategorizer, space: LabelSpace) -> Plan:
     estimators = members_of(model)
     for one in estimators:
         one.check_options(model.select, model.refit_k, model.refit_by)
+        if model.intervals and not one.gives_intervals:
+            raise NotSupportedError(
+                f"a model of type {one.model_type!r} has no posterior to take intervals from; leave out --intervals "
+                "(intervals=True), or use --model linear"
+            )
     stacker = stacker_for(estimators, space, model.posterior_predictive, model.calibrate)
     names = [one.description() for one in estimators]
     members = [Member(name, (0,), clone(one)) for name, one in zip(names, estimators, strict=True)]

@@ -60,7 +60,7 @@ def _check_jobs(n_jobs: int) -> None:
 
 SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers and words
     "select": Null() | Text().where(_check_score),
-    "select_k": Whole(1) | Null(),
+    "select_k": Whole(1) | Choice("cv") | Null(),
     "select_threshold": _WEIGHT | Null(),
     "cv": Whole(2, 2**31),
     "random_state": Whole(0, 2**63 - 1),
@@ -69,6 +69,7 @@ SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers
     "keep_draws": Whole(1),
     "refit_k": Whole(1) | Null(),
     "refit_by": Choice("mean", "sign", "inclusion"),
+    "refit": Flag(),
     "prior_weight": Choice("auto") | _FRACTION,
     "n_jobs": Null() | Whole(-1024, 1024).where(_check_jobs),
     "calibrate": Flag(),

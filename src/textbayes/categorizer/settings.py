@@ -14,6 +14,7 @@ from textbayes.categorizer.knowledge import check_prior
 from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
+from textbayes.categorizer.sources import BY_CV
 from textbayes.core.device import DEVICES, on_card
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, check_class_weight
@@ -126,6 +127,9 @@ def check_settings(model: Any) -> None:
         raise InputError(f"cv={model.cv!r} is not usable; pass a whole number of folds from 2 on")
     if model.select is None and (model.select_k is not None or model.select_threshold is not None):
         raise InputError("select_k and select_threshold choose words by a score; name it with select")
+    k = model.select_k
+    if k not in (None, BY_CV) and (not isinstance(k, numbers.Integral) or int(k) < 1):
+        raise InputError(f"select_k={k!r} is not usable; pass a number of words from 1 on, or 'cv' to have it found")
     if model.vectorizer is not None and not _is_registered(model.vectorizer):
         raise InputError(
             f"vectorizer is a {type(model.vectorizer).__name__}; pass a textbayes TextVectorizer or "
@@ -150,6 +154,8 @@ def check_settings(model: Any) -> None:
     _check_one_view(model)
     _check_embeddings(model)
     check_class_weight(model.class_weight)
+    if not model.refit and model.refit_k is None:
+        raise InputError("refit=False keeps the weights of the first words; say how many with refit_k")
     check_refit(1 if model.refit_k is None else model.refit_k, model.refit_by)
     check_prior(model.prior, model.prior_weight, model.vectorizer)
 

@@ -31,14 +31,18 @@ Read = Callable[[TextModel, Features], FloatArray]
 """What a fitted member says of documents, (n_docs, n_columns)."""
 
 
+BY_CV = "cv"  # the number of words of each label is found by cross-validation
+
+
 class FitSettings(NamedTuple):
     """Settings of the fits of a training, as for ``TextCategorizer``."""
 
     select: str | None = None
-    select_k: int | None = None
+    select_k: int | str | None = None
     select_threshold: float | None = None
     refit_k: int | None = None
     refit_by: str = "mean"
+    refit: bool = True
     intervals: bool = False
     keep_draws: int = 1_000
     n_jobs: int | None = None
@@ -75,15 +79,19 @@ class Target:
         """Options of a fit to some documents, with the words that each label may use."""
         settings, words, last = self.settings, None, bool(rows.all())
         if settings.select is not None:
-            function = scores.get(settings.select)
-            result = function(features.counts if takes_counts(function) else features.weights, self.indicator[rows])
+            function, labels = scores.get(settings.select), self.indicator[rows]
+            if takes_counts(function):
+                result = function(features.counts, labels, lengths=features.lengths)  # type: ignore[call-arg]
+            else:
+                result = function(features.weights, labels)
+            assert not isinstance(settings.select_k, str), "with_top_k has found a number by now"
             words = select_per_label(result, k=settings.select_k, threshold=settings.select_threshold)
         return FitOptions(
-            self.weight_of(rows), words, settings.intervals and last, settings.refit_k, settings.refit_by, stage=stage,
-            last=last, watch=watch, groups=self._together(rows),
+            self.weight_of(rows), words, settings.intervals and last, settings.refit_k, settings.refit_by,
+            settings.refit, stage=stage, last=last, watch=watch, groups=self.together(rows),
         )  # fmt: skip
 
-    def _together(self, rows: BoolArray) -> IntArray | None:
+    def together(self, rows: BoolArray) -> IntArray | None:
         """For folds inside a fit: numbers of what shares a fold among some texts; None where every text is alone."""
         together = self.copies
         if self.groups is not None:

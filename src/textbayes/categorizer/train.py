@@ -38,6 +38,7 @@ from textbayes.categorizer.member_scores import (
     expected_weights,
     probabilities,
     setting_of,
+    with_top_k,
 )
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import parameters_state
@@ -335,6 +336,7 @@ def fit_all(
     groups = [members] if at.plan.together else [[member] for member in members]
     weightings = None if at.plan.together else source.all_weightings()
     parts: list[Part] = []
+    at = with_top_k(at, source, members, rows, knowledge)
     for own in groups:
         report("fitting all texts", len(parts), steps)
         group = source.fit(own, rows, at.target, "all texts", watch, knowledge, weightings)

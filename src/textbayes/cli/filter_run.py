@@ -108,6 +108,8 @@ def _show_table(state: str, found: FilterStatus, since: float) -> None:
     judged, relevant = (sum(getattr(topic, name) for topic in found.topics) for name in ("new_judged", "new_relevant"))
     new = f"{plural(found.new_documents, 'document')}, {plural(judged, 'judgement')} ({relevant:,} relevant)"
     echo(f"New since {_moment(since)}: {new}.")
+    if (utility := found.utility_in_words()) is not None:
+        echo(utility)
     if found.budget is not None:
         echo(f"{plural(found.questions_left or 0, 'question')} of {found.budget} left.")
 
@@ -373,6 +375,8 @@ def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Outp
             n_delivered += 1
         folder.take_judgements(warn)
         _close(folder, f"{inputs.name} holds no {'new ' if seen else ''}documents", before, n_delivered)
+    if rest["by_labels"] and (utility := read_status(state, time.time(), time.time()).utility_in_words()) is not None:
+        note(utility)
     if skipped.count:
         warn(f"{plural(skipped.count, 'line')} of {inputs.name} skipped: see above")
         raise click.exceptions.Exit(_SKIPPED)

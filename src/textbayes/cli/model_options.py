@@ -28,6 +28,7 @@ from textbayes.cli.options import (
 )
 from textbayes.cli.terminal import note
 from textbayes.core.errors import InputError
+from textbayes.core.parameters import name_and_parameters
 from textbayes.store.lock import replacing
 
 if TYPE_CHECKING:
@@ -181,8 +182,9 @@ _OPTIONS = (
     click.option(
         "--inference",
         cls=NameOption,
-        type=RegistryName("textbayes.inference:inferences"),
-        help="How the posterior is found; chosen to suit the prior if not given. gibbs samples the whole of it.",
+        type=RegistryName("textbayes.inference:inferences", make="textbayes.inference:make_inference"),
+        help="How the posterior is found, with parameters after a colon (em:plain=true); chosen to suit the prior "
+        "if not given. gibbs samples the whole of it.",
     ),
 )
 _OF_SAMPLER = ("max_draws", "chains", "warmup", "target_ess", "factors", "label_replicates", "sample_scale")
@@ -226,9 +228,10 @@ class SamplingChoices:
         sampled = []
         for member in map(_make_model, [members] if isinstance(members, str) else members):
             if member.samples:
-                sampler: Any = inferences.get(member.inference)
+                name, own = name_and_parameters(member.inference)
+                sampler: Any = inferences.get(name)
                 sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
-                member.set_params(inference=sampler(random_state=random_state, **given))
+                member.set_params(inference=sampler(**{"random_state": random_state} | own | given))
             sampled.append(member)
         return sampled
 

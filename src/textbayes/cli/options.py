@@ -280,6 +280,15 @@ class ScaleSpec(_ParamType):
         return click.FloatRange(min=0.0, min_open=True).convert(value, param, ctx)
 
 
+class CountOrCv(_ParamType):
+    """A number of words, or ``cv`` to have it found by cross-validation."""
+
+    name = "number|cv"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "cv" else COUNT.convert(value, param, ctx)
+
+
 class KeyValue(_ParamType):
     """Pair ``KEY=VALUE``; the value is read as JSON where it is, else as a string."""
 

@@ -18,6 +18,7 @@ from textbayes.cli.model_options import ModelChoices, SamplingChoices, model_opt
 from textbayes.cli.options import (
     COUNT,
     SEED,
+    CountOrCv,
     NameOption,
     RegistryName,
     RuleSpec,
@@ -87,7 +88,12 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @cloup.option_group(
     "Words of each label",
     click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words."),
-    click.option("--top-k", "select_k", type=COUNT, help="Words per label at most; needs --select."),
+    click.option(
+        "--top-k",
+        "select_k",
+        type=CountOrCv(),
+        help="Words per label at most, or cv: as many as predict held-out texts best; needs --select.",
+    ),
     click.option("--select-threshold", type=float, help="Least score of a word; needs --select."),
     click.option("--refit-top", "refit_k", type=COUNT, help="Fit again with this many words of each label alone."),
     mirrored(
@@ -96,6 +102,12 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "refit_by",
         type=click.Choice(["mean", "sign", "inclusion"]),
         help="How words are ranked for it: size of the mean, sureness of the sign, chance of a weight that matters.",
+    ),
+    mirrored(
+        _CATEGORIZER,
+        "--refit/--no-refit",
+        "refit",
+        help="Fit again with these words, or keep their weights (means of the posterior, with gibbs) as they are.",
     ),
 )
 @sampling_options

@@ -128,6 +128,10 @@ def add_counts(scoring: Scoring, views: list[ReadView], fitted: BayesCountClassi
     fitted : BayesCountClassifier
     factor : float
     """
+    if fitted.words_ is not None:
+        raise NotSupportedError(
+            "a count model of chosen words (select) cannot be exported; train it without --select, or a linear model"
+        )
     [view] = views
     scoring.length = all_words(view.vectorizer)
     terms = view.vectorizer.get_feature_names_out().tolist()

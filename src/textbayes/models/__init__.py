@@ -21,6 +21,7 @@ _MODULES = {
     "linear": "textbayes.models.linear.classifier",
     "multinomial": "textbayes.models.multinomial.classifier",
     "online": "textbayes.models.online.classifier",
+    "svm": "textbayes.models.linear.svm",
 }
 
 model_types: Registry[type[TextModel]] = Registry("model", "textbayes.models", _MODULES)

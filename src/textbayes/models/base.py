@@ -68,6 +68,8 @@ class FitOptions:
         Keep standard errors of the weights.
     refit_k, refit_by : int or None; str
         Fit again with so many words of each label, ranked by this.
+    refit : bool
+        Whether it is a second fit; else the weights of these words stay, and the others are 0.
     stage, last : str; bool
         What is fitted, for progress; and whether it is the final model.
     watch : SamplingCallback
@@ -81,6 +83,7 @@ class FitOptions:
     intervals: bool = False
     refit_k: int | None = None
     refit_by: str = "mean"
+    refit: bool = True
     stage: str = "all texts"
     last: bool = True
     watch: SamplingCallback = field(default_factory=SamplingCallback)
@@ -110,6 +113,8 @@ class TextModel:
         Whether labels can have words of their own, and be fitted again with the best of them.
     weighs_prior_by_label : bool
         Whether each label can choose by itself how far to follow a prior file, by fits of a linear regression.
+    gives_intervals : bool
+        Whether it is not in vain to ask for intervals of its weights.
     trains : bool
         Whether it learns from labels, so that ``train --model`` can name it.
     label_space_ : LabelSpace
@@ -123,6 +128,7 @@ class TextModel:
     chooses_words: ClassVar[bool] = False
     refits: ClassVar[bool] = False
     weighs_prior_by_label: ClassVar[bool] = False
+    gives_intervals: ClassVar[bool] = True
     trains: ClassVar[bool] = True
 
     label_space_: LabelSpace

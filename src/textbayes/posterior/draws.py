@@ -12,7 +12,7 @@ from textbayes.core.codec import Array, Fields, List, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.state import Part, with_fields
 from textbayes.core.tables import make_frame
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_level
 from textbayes.links.base import BaseLink
 
@@ -104,6 +104,15 @@ class Draws:
     def __repr__(self) -> str:
         chains, draws = self.labels[0].intercept.shape
         return f"Draws({len(self.labels)} labels, {chains} chains of {draws} draws, {self.n_features} words)"
+
+    def cut_to(self, words: BoolArray) -> Draws:
+        """The draws with the weights of all but some words of each label set to 0; ``words`` (n_labels, n_features)."""
+        cut = []
+        for row, one in zip(words, self.labels, strict=True):
+            kept = row[one.columns]
+            elsewhere = np.where(row, one.elsewhere, 0.0)
+            cut.append(one._replace(columns=one.columns[kept], elsewhere=elsewhere, weights=one.weights[:, :, kept]))
+        return Draws(cut, self.n_features)
 
     # -- weights --------------------------------------------------------------------------------------------------
     def mean(self) -> FloatArray:

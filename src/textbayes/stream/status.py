@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
+from textbayes.core.errors import plural
 from textbayes.core.types import FloatArray
+from textbayes.evaluate import ContingencyTable, linear_utility, t9p, t9u
 from textbayes.models.online import DiagonalPosterior, GaussianProcess
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.folder import newest_state
@@ -165,6 +167,8 @@ class TopicStatus(NamedTuple):
 
     ``relevant`` counts relevant documents known, labelled ones among them; ``asked`` deliveries that were questions.
     ``precision`` is the share of relevant documents among those delivered as relevant and judged, None before any is.
+    ``t9p`` and ``utility`` are R⁺ / max(50, R⁺ + N⁺) and 2R⁺ − N⁺ of all that was delivered and judged, questions too,
+    R⁺ of them relevant; ``t9u`` is the utility, but −100 at least (TREC-9). None before any is judged.
     ``new_*`` count what came since a moment, of judgements those that stand, as ``judged`` does.
     ``drift`` is the distance of late judgements from what was to be expected, in standard errors, None where too few
     are judged (see :class:`Drift`). ``warning`` says why a topic cannot deliver, or that it drifts.
@@ -177,6 +181,9 @@ class TopicStatus(NamedTuple):
     asked: int
     judged: int
     precision: float | None
+    t9p: float | None
+    utility: float | None
+    t9u: float | None
     pending: int
     can_deliver: bool
     new_delivered: int
@@ -195,6 +202,17 @@ class FilterStatus(NamedTuple):
     budget: str | None
     questions_left: int | None
     topics: list[TopicStatus]
+
+    def utility_in_words(self) -> str | None:
+        """Means of T9P, T9U and utility over the topics of which deliveries were judged, in a sentence."""
+        rows = [(one.t9p, one.utility, one.t9u) for one in self.topics if one.utility is not None]
+        if not rows:
+            return None
+        means = np.array(rows, dtype=np.float64).mean(axis=0)
+        return (
+            f"T9P {means[0]:.3f} (target 50), utility 2R-N {means[1]:+.1f}, T9U {means[2]:+.1f}: means of "
+            f"{plural(len(rows), 'topic')} with judged deliveries."
+        )
 
 
 def read_status(folder: str | Path, since: float, now: float) -> FilterStatus:
@@ -227,6 +245,8 @@ def read_status(folder: str | Path, since: float, now: float) -> FilterStatus:
         before, new = learnt.get((document, topic), (None, True))
         new = new or before != relevant  # what waits in the inbox is new
         counts["judged", topic] += 1
+        if (document, topic) in reasons:
+            counts["useful" if relevant else "useless", topic] += 1
         counts["new_judged", topic] += new
         counts["new_relevant", topic] += new and relevant
         if reasons.get((document, topic)) == "relevant":
@@ -251,6 +271,9 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
         warning = drift.message(topic.name)
     name, right = topic.name, counts["right", topic.name]
     n_told = right + counts["wrong", name]
+    useful, useless = (np.array([float(counts[what, name])]) for what in ("useful", "useless"))
+    retrieved = ContingencyTable(useful, useless, np.zeros(1), np.zeros(1))
+    measured = {"t9p": t9p(retrieved), "utility": linear_utility(retrieved), "t9u": t9u(retrieved)}
     fresh = {f"new_{what}": counts[f"new_{what}", name] for what in ("delivered", "judged", "relevant")}
     return TopicStatus(
         topic=name,
@@ -260,6 +283,7 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
         asked=counts["asked", name],
         judged=counts["judged", name],
         precision=right / n_told if n_told else None,
+        **{what: float(value[0]) if useful[0] + useless[0] else None for what, value in measured.items()},
         pending=counts["pending", name],
         can_deliver=found.can_deliver,
         **fresh,

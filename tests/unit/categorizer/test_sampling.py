@@ -167,6 +167,35 @@ def test_words_of_a_refit():
         TextCategorizer(preset="linear", refit_k=1, refit_by="sign").fit(TEXTS, MANY)
 
 
+@pytest.mark.parametrize("averaged", [True, False])
+def test_words_kept_without_a_refit_have_the_means_of_the_first_fit(averaged):
+    """The Gibbs paper's rule; averaged, each draw is cut to the words."""
+    settings = {"posterior_predictive": averaged, "keep_draws": 10_000}
+    first = categorizer(**settings).fit(TEXTS, MANY)
+    model = categorizer(refit_k=2, refit=False, **settings).fit(TEXTS, MANY)
+    kept = np.argsort(np.argsort(-np.abs(first.draws_.mean()), axis=1), axis=1) < 2
+    np.testing.assert_allclose(model.coef_, np.where(kept, first.coef_, 0.0))
+    np.testing.assert_array_equal(model.draws_.mean() != 0.0, kept)
+    X = model.features(NEW).weights.toarray()
+    eta = X @ np.where(kept, first.coef_, 0.0).T + first.intercept_
+    expected = first.link_.probability(eta)
+    if averaged:
+        expected = np.zeros_like(expected)
+        for label, one in enumerate(first.draws_.labels):
+            weights = np.zeros((one.intercept.size, X.shape[1]))
+            weights[:, one.columns] = one.flat
+            drawn = X @ (weights * kept[label]).T + one.intercept.ravel()
+            expected[:, label] = first.link_.probability(drawn).mean(axis=1)
+    np.testing.assert_allclose(model.predict_proba(NEW), expected, atol=1e-5)
+    mode = TextCategorizer(refit_k=1, refit=False, cv=2, model=BayesLinearClassifier()).fit(TEXTS, MANY)
+    whole = TextCategorizer(cv=2, model=BayesLinearClassifier()).fit(TEXTS, MANY)
+    own = mode.coef_ != 0.0
+    assert (own.sum(axis=1) <= 1).all()
+    np.testing.assert_allclose(mode.coef_[own], whole.coef_[own])
+    with pytest.raises(InputError, match="say how many with refit_k"):
+        categorizer(refit=False).fit(TEXTS, MANY)
+
+
 def test_german_texts_and_a_label_that_only_one_text_has():
     texts = ["Öl und Gas für Köln", "Straße nach Münster", "Öl aus Übersee", "Münster grüßt Köln"] * 3 + ["", "Gruß"]
     labels = [["Öl"], ["Straße"], ["Öl"], ["Straße"]] * 3 + [[], ["Gruß"]]

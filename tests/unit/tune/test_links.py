@@ -9,13 +9,14 @@ import pytest
 from scipy import stats
 
 from textbayes import BayesLinearClassifier
+from textbayes.categorizer.model_types import make_model
 from textbayes.core.errors import InputError
 from textbayes.inference import Problem
 from textbayes.links import make_link
 from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import LinkReport, factor_grid, link_report, search_link, search_scale, skew_t_links
-from textbayes.tune.links import default_families
+from textbayes.tune.links import AUTO_LINKS, default_families
 
 
 def drawn(link, n_docs=1500, seed=0, size=3.0):
@@ -192,3 +193,13 @@ def test_what_the_report_refuses(settings, message):
 def test_lengths_that_differ():
     with pytest.raises(InputError, match="X and Y differ in length"):
         link_report(np.ones((4, 2)), [0, 1, 0])
+
+
+def test_a_model_by_name_takes_link_and_scale_by_f1():
+    X, y = drawn("skew_t:df=2,skew=2", 200)
+    model = make_model("linear:link=auto,scoring=f1,scales=3,cv=2,tol=0.001").fit(X, y)
+    found = search_link(problem_of(X, y), AUTO_LINKS, scales=3, cv=2, scoring="f1")
+    np.testing.assert_array_equal(model.search_.loss, found.loss)
+    assert model.link_.spec == found.chosen()[0][0]
+    by_loss = search_link(problem_of(X, y), AUTO_LINKS, scales=3, cv=2)
+    assert not np.array_equal(found.loss, by_loss.loss)

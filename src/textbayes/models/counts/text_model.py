@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.errors import ModelFileError, NotSupportedError
+from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.state import part_of, under
@@ -37,17 +38,32 @@ class CountsModel(TextModel):
         For labels that may go together: one for each, with the classes "no" and "yes".
     typical_length_ : float
         Thousands of words of a typical document, for which the log-ratios of words are.
+    words_ : boolean array (n_classifiers, n_features) or None
+        The words that each classifier uses, where some were chosen; exclusive classes share those of any of them.
     """
 
     model_type = "counts"
     reads = "counts"
     uses_lengths = True
     softmax = True
+    chooses_words = True
 
+    words_: BoolArray | None = None
     by_label_: list[BayesCountClassifier]
     typical_length_: float
     n_features_in_: int
     classes_: AnyArray
+
+    @classmethod
+    def from_name(cls, **parameters: Any) -> Self:
+        """A classifier with these parameters; those of its count model are given beside its own."""
+        model = parameters.get("model", signature(cls).parameters["model"].default)
+        own = {name: value for name, value in parameters.items() if name in signature(cls).parameters}
+        settings = {name: value for name, value in parameters.items() if name not in own}
+        known = [one.name for one in fields(make_count_model(model))]
+        if settings and set(settings) <= set(known):
+            return cls(**own | {"model": make_count_model(model, **settings)})
+        return super().from_name(**parameters)
 
     @property
     def classifiers(self) -> list[BayesCountClassifier]:
@@ -60,16 +76,17 @@ class CountsModel(TextModel):
     ) -> Self:
         """Fitted copy; parameters as for ``TextModel``."""
         options = options or FitOptions()
+        words = None if options.words is None else _words_of_classifiers(options.words, space)
         learnt = []
         for number, labels in enumerate(labels_by_classifier(indicator, space)):
-            one = self._classifier(number, space)
+            one = self._classifier(number, space, words)
             one.fit_classes(
-                features.counts, labels, class_names(space), sample_weight=options.weight, lengths=features.lengths,
-                groups=options.groups,
+                _some_words(features.counts, words, number), labels, class_names(space), sample_weight=options.weight,
+                lengths=features.lengths, groups=options.groups,
             )  # fmt: skip
             learnt.append(one)
         mean = float(features.lengths.mean()) if features.n_docs else 0.0
-        return self.of_classifiers(learnt, space, mean)
+        return self.of_classifiers(learnt, space, mean, words)
 
     def fit_parts(self, parts: Iterable[tuple[Features, BoolArray, Any]], space: LabelSpace) -> Self:
         """The model that :meth:`fit_features` makes of all documents, from documents that come in parts.
@@ -95,23 +112,26 @@ class CountsModel(TextModel):
             one.finalise()
         return self.of_classifiers(learnt, space, float(np.concatenate(lengths).mean()))
 
-    def of_classifiers(self, learnt: list[BayesCountClassifier], space: LabelSpace, length: float) -> Self:
+    def of_classifiers(
+        self, learnt: list[BayesCountClassifier], space: LabelSpace, length: float, words: BoolArray | None = None
+    ) -> Self:
         """A model of fitted classifiers, one or one for each label; ``length`` is that of a typical document."""
         first: Any = learnt[0]
         made: Self = self.unfitted() if space.kind == "multilabel" else first
         if space.kind == "multilabel":
             made.by_label_, made.n_features_in_ = learnt, first.n_features_in_
         made.with_labels(space).typical_length_ = max(length, 1e-3)
+        made.words_ = words
         return made
 
-    def _classifier(self, number: int, space: LabelSpace) -> BayesCountClassifier:
+    def _classifier(self, number: int, space: LabelSpace, words: BoolArray | None = None) -> BayesCountClassifier:
         """A classifier to be fitted, which knows what a prior file says."""
         one: Any = self.unfitted()
         if self.prior_knowledge is None:
             return one
         model = make_count_model(one.model)
         known = {field.name for field in fields(model)}
-        log_ratios, pseudo_counts, rates = self.prior_knowledge
+        log_ratios, pseudo_counts, rates = (_some_words(known, words, number) for known in self.prior_knowledge)
         ratios = _rows_of_classes(log_ratios, 0.0, number, space)
         worth = _rows_of_classes(pseudo_counts, 1.0, number, space)
         changes: dict[str, Any] = {}
@@ -138,8 +158,12 @@ class CountsModel(TextModel):
     def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Joint log-probabilities of the classes; of two classes, and of each label, log-odds."""
         if self.is_softmax:
-            return self.classifiers[0].predict_joint_log_proba(features.counts, features.lengths)
-        columns = [one.decision_function(features.counts, features.lengths) for one in self.classifiers]
+            counts = _some_words(features.counts, self.words_, 0)
+            return self.classifiers[0].predict_joint_log_proba(counts, features.lengths)
+        columns = [
+            one.decision_function(_some_words(features.counts, self.words_, number), features.lengths)
+            for number, one in enumerate(self.classifiers)
+        ]
         return np.stack(columns, axis=1)
 
     def contributions(self, document: Features) -> Contributions:
@@ -154,7 +178,7 @@ class CountsModel(TextModel):
 
     def word_weights(self) -> WordWeights:
         """Log-ratios of a word that occurs once: for the label against the others, as often as they are."""
-        n_features = self.n_features_in_
+        n_features = self._n_features
         parts = self._of_single_words(np.arange(n_features), np.ones(n_features), self.typical_length_)
         if self.is_softmax:
             shares = np.exp(self.classifiers[0].class_log_prior_)
@@ -163,8 +187,14 @@ class CountsModel(TextModel):
         return WordWeights(parts, None, "log-ratio of one occurrence")
 
     def known_words(self) -> BoolArray:
-        """All words: those that a document lacks count too."""
-        return np.ones(self.n_features_in_, dtype=np.bool_)
+        """All words that are used: those that a document lacks count too."""
+        every = np.ones(self.n_features_in_, dtype=np.bool_)
+        return every if self.words_ is None else np.logical_or.reduce(self.words_)
+
+    @property
+    def _n_features(self) -> int:
+        """Words of the vocabulary; a classifier knows those that it uses alone."""
+        return self.n_features_in_ if self.words_ is None else self.words_.shape[1]
 
     def _of_single_words(self, columns: IntArray, values: FloatArray, length: float) -> FloatArray:
         """Contribution of each word by itself to every score, (n_columns, n_words); models add up over the words."""
@@ -173,19 +203,24 @@ class CountsModel(TextModel):
         n_words = len(columns)
         # The last row is a document of the same length without any known word.
         indptr = np.append(np.arange(n_words + 1), n_words)
-        single = sparse.csr_matrix((values, columns, indptr), shape=(n_words + 1, self.n_features_in_))
+        single = sparse.csr_matrix((values, columns, indptr), shape=(n_words + 1, self._n_features))
         lengths = np.full(n_words + 1, length)
-        scores = [one.model_.class_scores(single, lengths, one.estimate_) for one in self.classifiers]
+        scores = [
+            one.model_.class_scores(_some_words(single, self.words_, number), lengths, one.estimate_)
+            for number, one in enumerate(self.classifiers)
+        ]
         parts = [(one[:-1] - one[-1]).T for one in scores]
         return parts[0] if self.is_softmax else np.stack([one[1] - one[0] for one in parts])
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """Exactly the model of all documents, the earlier ones and these."""
-        learnt, space = [], self.label_space_
-        for one, labels in zip(self.classifiers, labels_by_classifier(indicator, space), strict=True):
-            after = copy.copy(one)
-            learnt.append(after.partial_fit(features.counts, labels, sample_weight=weight, lengths=features.lengths))
-        return self.of_classifiers(learnt, space, self.typical_length_)
+        learnt, space, labels = [], self.label_space_, labels_by_classifier(indicator, self.label_space_)
+        for number, one in enumerate(self.classifiers):
+            counts = _some_words(features.counts, self.words_, number)
+            learnt.append(
+                copy.copy(one).partial_fit(counts, labels[number], sample_weight=weight, lengths=features.lengths)
+            )
+        return self.of_classifiers(learnt, space, self.typical_length_, self.words_)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Estimates and statistics of all classifiers as a JSON-able description and arrays."""
@@ -195,6 +230,8 @@ class CountsModel(TextModel):
             meta, own = state_of_classifier(one, statistics=True)
             described.append(meta)
             arrays |= under(str(number), own)
+        if self.words_ is not None:
+            arrays["words"] = self.words_
         return {"length": self.typical_length_, "classifiers": described}, arrays
 
     @classmethod
@@ -208,11 +245,31 @@ class CountsModel(TextModel):
             raise ModelFileError("the model's count models are not those of its labels; was the file altered?")
         if type(length) is not float or not 0.0 < length < 1e9:
             raise ModelFileError(f"the model's texts have a length of {length!r:.40}; was the file altered?")
-        names, learnt = list(class_names(space)), []
+        names, learnt, words = list(class_names(space)), [], arrays.get("words")
+        if words is not None and (words.dtype != np.bool_ or words.shape != (n, n_features)):
+            raise ModelFileError("the model's chosen words are not those of its labels; was the file altered?")
         for number, one in enumerate(described):
-            check_saved_classifier(one, names, n_features)
+            check_saved_classifier(one, names, n_features if words is None else int(words[number].sum()))
             learnt.append(restore_classifier(cls, one, part_of(arrays, str(number))))
-        return cls().of_classifiers(learnt, space, length)
+        return cls().of_classifiers(learnt, space, length, words)
+
+
+def _words_of_classifiers(words: BoolArray, space: LabelSpace) -> BoolArray:
+    """The words that each classifier uses, from those chosen for each label, (n_classifiers, n_features)."""
+    found = np.logical_or.reduce(words, axis=0, keepdims=True) if space.kind == "multiclass" else words
+    empty = ~np.logical_or.reduce(found, axis=1)
+    if empty.any():
+        name = space.column_names[int(empty.argmax())]
+        raise InputError(
+            f"no word is chosen for label {name!r}, and a count model needs one at least; lower the least score "
+            "(select_threshold), or give only a number of words (select_k)"
+        )
+    return found
+
+
+def _some_words(matrix: Any, words: BoolArray | None, number: int) -> Any:
+    """The columns of the words that a classifier uses."""
+    return matrix if words is None else matrix[:, np.flatnonzero(words[number])]
 
 
 def labels_by_classifier(indicator: BoolArray, space: LabelSpace) -> list[Any]:

@@ -27,7 +27,7 @@ from textbayes.links import BaseLink, make_link
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, watched
 from textbayes.models.linear.model import LinearModel
-from textbayes.models.linear.words import ratio_scales, top_words
+from textbayes.models.linear.words import keep_words, ratio_scales, top_words
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.posterior.intervals import PRACTICAL_SIZE, predictive_probabilities, probability_interval
 from textbayes.priors import BasePrior, make_prior
@@ -241,6 +241,8 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
             one.fit(X, labels, sample_weight=weight, words=options.words)
         if options.refit_k is not None:
             chosen = top_words(one, options.refit_k, options.refit_by, PRACTICAL_SIZE)
+            if not options.refit:
+                return keep_words(one, chosen).with_labels(space)
             with watched(one, options, "refit"):
                 one.fit(X, labels, sample_weight=weight, words=chosen)
         return one.with_labels(space)

@@ -9,6 +9,7 @@ the others.
 
 from __future__ import annotations
 
+import copy
 import numbers
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,36 @@ def top_words(model: BayesLinearClassifier, k: int, by: str = "mean", size: floa
         order = model.draws_.ranking(label, by, size)
         row[order[np.isin(order, one.columns)][:k]] = True
     return selected
+
+
+def keep_words(model: BayesLinearClassifier, words: BoolArray) -> BayesLinearClassifier:
+    """The model with the weights of some words of each label as they are, and 0 for the others: no second fit.
+
+    The rule of the Gibbs paper, whose classifier has the posterior means of the 80 first of 800 words; of a sampled
+    model each draw is cut to these words.
+
+    Parameters
+    ----------
+    model : fitted BayesLinearClassifier
+    words : boolean array (n_columns, n_features)
+        As :func:`top_words` has them.
+
+    Examples
+    --------
+    >>> from textbayes import BayesLinearClassifier
+    >>> model = BayesLinearClassifier(prior="gaussian").fit([[1.0, 0.2], [0.0, 0.1], [0.9, 0.0]], [1, 0, 1])
+    >>> few = keep_words(model, top_words(model, 1))
+    >>> few.coef_[0].tolist() == [model.coef_[0, 0], 0.0]
+    True
+    """
+    after = copy.copy(model)
+    after.coef_ = np.where(words, model.coef_, 0.0)
+    if model.standard_errors_ is not None:
+        after.standard_errors_ = np.where(words, model.standard_errors_, np.nan)
+    after.mean_shifts_ = after.approximation_ = None
+    if model.draws_ is not None:
+        after.draws_ = model.draws_.cut_to(words)
+    return after
 
 
 def refit_top_words(

@@ -51,7 +51,7 @@ def single_outcomes(y: Any, space: LabelSpace) -> FloatArray | None:
     """Outcomes −1 and +1 of one label of exclusive classes, (1, n_columns); None where it takes a longer look."""
     if space.kind == "multilabel" or not isinstance(y, (list, np.ndarray)) or len(y) != 1:
         return None
-    label = y[0] if isinstance(y, list) else y.tolist()[0]
+    label = y[0].item() if isinstance(y[0], np.generic) else y[0]
     names = space.classes.tolist()
     if not isinstance(label, (str, int)) or label not in names:
         return None

@@ -34,6 +34,17 @@ def test_calls_of_one_document_learn_what_a_block_learns(names, form):
     np.testing.assert_allclose(single.log_evidence_, info.log_evidence[0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("form", [int, np.int64, np.int32, np.uint8])
+def test_labels_of_numpy_take_the_short_way_too(form, monkeypatch):
+    X, y = stream(2)
+    model = BayesOnlineClassifier().partial_fit(X[:2], [0, 1], classes=[0, 1])
+    before = model.log_evidence_.copy()
+    monkeypatch.setattr(model, "_learn_more", lambda *_: pytest.fail("the long way"))
+    for i in range(2, 5):
+        model.partial_fit(X[i], [form(y[i])])
+    assert (model.log_evidence_ < before).all()
+
+
 def test_a_row_in_any_order_is_read_the_same():
     """Columns unsorted or named twice, of either sparse type: what comes in is not changed."""
     tidy = sparse.csr_matrix([[0.0, 3.0, 1.0, 0.0]])
