@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from textbayes.categorizer.ensemble import Ensemble, LabelStacking, Part, some_other_label
+from textbayes.categorizer.ensemble import Ensemble, Part
 from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.knowledge import Knowledge, prior_advice
 from textbayes.categorizer.member_scores import (
@@ -20,6 +20,7 @@ from textbayes.categorizer.member_scores import (
 )
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.schema import LEAST_SLOPE
+from textbayes.categorizer.scorer import LabelStacking, some_other_label
 from textbayes.categorizer.sources import Source, TextSource
 from textbayes.categorizer.stackers import LabelWeights
 from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking

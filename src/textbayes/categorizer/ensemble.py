@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from textbayes.categorizer.schema import ENSEMBLE
+from textbayes.categorizer.scorer import LabelStacking
 from textbayes.core.codec import read, written
 from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
@@ -30,38 +31,6 @@ class Part(NamedTuple):
     model: TextModel
     weight: FloatArray
     columns: IntArray | None = None
-
-
-class LabelStacking(NamedTuple):
-    """A second stage over labels that may go together: the scores of the others are a feature of each.
-
-    Scores become slope · first + offset + effect · P(some other label applies), with P by the first scores. The weights
-    of words have slope and offset in them, so that only the effect is added here.
-
-    Attributes
-    ----------
-    slope, offset, effect : arrays (n_labels,)
-    """
-
-    slope: FloatArray
-    offset: FloatArray
-    effect: FloatArray
-
-    def added(self, scores: FloatArray) -> FloatArray:
-        """What the other labels of each document add to its scores, (n_docs, n_labels)."""
-        return np.asarray(self.effect * some_other_label((scores - self.offset) / self.slope))
-
-
-def some_other_label(log_odds: FloatArray) -> FloatArray:
-    """Probability of each document that some label other than this one applies, 1 − Π_{j≠k} (1 − p_j).
-
-    Parameters
-    ----------
-    log_odds : array (n_docs, n_labels)
-        Of every label by itself.
-    """
-    none = special.log_expit(-log_odds)
-    return np.asarray(-np.expm1(none.sum(axis=1, keepdims=True) - none))
 
 
 class Ensemble:
@@ -293,9 +262,8 @@ class Ensemble:
             inverse_temperature=found["inverse_temperature"], typical=typical,
         )  # fmt: skip
         if found["label_stacking"] is not None:
-            if space.kind != "multilabel" or made.linear is None or made.linear.link_.name != "logit":
-                raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
             made.label_stacking = LabelStacking(**found["label_stacking"])
+            made.label_stacking.check_model(space, None if made.linear is None else made.linear.link_)
         return made
 
     def calibrated(self) -> LinearModel | None:

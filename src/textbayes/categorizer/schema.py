@@ -198,7 +198,6 @@ _SCORED_MEMBER = Record({**_FITTED, "columns": Null() | Array(np.int64, (None,))
 SCORED_ENSEMBLE: dict[str, Field] = ENSEMBLE | {
     "members": List(_SCORED_MEMBER, 1),
     **dict.fromkeys(("weights", "typical"), Unread()),
-    "label_stacking": Described() | Null(),
 }
 
 

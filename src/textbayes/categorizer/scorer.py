@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy import special
 
 from textbayes.categorizer.schema import SCORED_ENSEMBLE, SCORER, read_description
 from textbayes.core.codec import read
+from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
@@ -43,6 +45,43 @@ class Assessment:
         return iter((self.proba, self.decisions))
 
 
+class LabelStacking(NamedTuple):
+    """A second stage over labels that may go together: the scores of the others are a feature of each.
+
+    Scores become slope · first + offset + effect · P(some other label applies), with P by the first scores. The weights
+    of words have slope and offset in them, so that only the effect is added here.
+
+    Attributes
+    ----------
+    slope, offset, effect : arrays (n_labels,)
+    """
+
+    slope: FloatArray
+    offset: FloatArray
+    effect: FloatArray
+
+    def added(self, scores: FloatArray) -> FloatArray:
+        """What the other labels of each document add to its scores, (n_docs, n_labels)."""
+        return np.asarray(self.effect * some_other_label((scores - self.offset) / self.slope))
+
+    def check_model(self, space: LabelSpace, link: BaseLink | None) -> None:
+        """Refuse the stage of a file whose labels exclude each other, or whose scores are no log-odds of one model."""
+        if space.kind != "multilabel" or link is None or link.name != "logit":
+            raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
+
+
+def some_other_label(log_odds: FloatArray) -> FloatArray:
+    """Probability of each document that some label other than this one applies, 1 − Π_{j≠k} (1 − p_j).
+
+    Parameters
+    ----------
+    log_odds : array (n_docs, n_labels)
+        Of every label by itself.
+    """
+    none = special.log_expit(-log_odds)
+    return np.asarray(-np.expm1(none.sum(axis=1, keepdims=True) - none))
+
+
 class Scorer:
     """The part of a linear ``TextCategorizer`` that scores texts, by itself where it is read from a model file.
 
@@ -64,6 +103,7 @@ class Scorer:
         What held-out texts say of the probabilities.
     columns : dict or None
         Columns of the file it was trained on.
+    label_stacking : LabelStacking or None
 
     Attributes
     ----------
@@ -82,12 +122,14 @@ class Scorer:
         inverse_temperature: float,
         band: CalibrationBand | None = None,
         columns: dict[str, Any] | None = None,
+        label_stacking: LabelStacking | None = None,
     ) -> None:
         self.label_space_, self.rule_, self.columns_ = space, rule, columns
         self._views, self._intercept = views, intercept
         self._coef = np.ascontiguousarray(coef.T)  # a word's weights side by side
         self._has_weight = (coef != 0.0).any(axis=0)
         self._link, self._inverse_temperature, self._band = link, inverse_temperature, band
+        self._label_stacking = label_stacking
 
     @property
     def classes_(self) -> AnyArray:
@@ -111,6 +153,8 @@ class Scorer:
         found = list(in_order(self._scores, batches(check_texts(texts), least=1)))
         eta, known_words = (np.concatenate(parts) for parts in zip(*found, strict=True))
         eta = eta + self._intercept
+        if self._label_stacking is not None:
+            eta = eta + self._label_stacking.added(eta)
         return label_probabilities(eta, self._link, self.label_space_, self._inverse_temperature), known_words
 
     def _scores(self, texts: list[str]) -> tuple[FloatArray, IntArray]:
@@ -130,28 +174,27 @@ class Scorer:
         """
         found = read_description(SCORER, meta, arrays)
         space, fitted = found["labels"], part_of(arrays, "fitted")
-        ensemble = read(SCORED_ENSEMBLE, found["ensemble"], fitted, "the model's ensemble")
+        what, n_columns = "the model's ensemble", space.n_columns
+        ensemble = read(SCORED_ENSEMBLE, found["ensemble"], fitted, what, n_columns=n_columns)
         member, *others = ensemble["members"]
-        if (
-            member["type"] != "linear"
-            or others
-            or member["columns"] is not None
-            or ensemble["label_stacking"] is not None
-        ):
+        if member["type"] != "linear" or others or member["columns"] is not None:
             return None
         views = read_word_views(found["vectorizer"], found["weighting"], arrays)
         if views is None:
             return None
-        linear = read_for_scores(member["state"], part_of(fitted, "0"), space.n_columns, sum(views.widths))
+        linear = read_for_scores(member["state"], part_of(fitted, "0"), n_columns, sum(views.widths))
         if linear["draws_"] is not None:
             return None
+        stacking = None if ensemble["label_stacking"] is None else LabelStacking(**ensemble["label_stacking"])
+        if stacking is not None:
+            stacking.check_model(space, linear["link_"])
         factor = ensemble["calibration"]
         coef, intercept = linear["coef_"], linear["intercept_"]
         if factor != 1.0:
             coef, intercept = factor * coef, factor * intercept
         return cls(
             space, found["rule"], views, coef, intercept, linear["link_"], ensemble["inverse_temperature"],
-            found["calibration_band"], found["columns"],
+            found["calibration_band"], found["columns"], stacking,
         )  # fmt: skip
 
 
@@ -172,12 +215,12 @@ def _made_of(model: TextCategorizer) -> Scorer | None:
 
     ensemble: Any = model.model_
     linear = ensemble.calibrated()
-    if linear is None or linear.draws_ is not None or ensemble.label_stacking is not None:
+    if linear is None or linear.draws_ is not None:
         return None
     views = word_views(model.vectorizer_, model.weighting_)
     if views is None:
         return None
     return Scorer(
         model.label_space_, model.rule_, views, linear.coef_, linear.intercept_, linear.link_,
-        ensemble.inverse_temperature, model.calibration_band_, model.columns_,
+        ensemble.inverse_temperature, model.calibration_band_, model.columns_, ensemble.label_stacking,
     )  # fmt: skip

@@ -7,10 +7,10 @@ import pytest
 
 from textbayes import TextCategorizer
 from textbayes.categorizer.automatic import labels_to_thin, rare_threshold
-from textbayes.categorizer.ensemble import some_other_label
 from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.plan import auto_plan
 from textbayes.categorizer.reading import has_headlines, language_of, read_views
+from textbayes.categorizer.scorer import some_other_label
 from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
