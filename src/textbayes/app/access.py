@@ -58,12 +58,12 @@ class Access(NamedTuple):
 
     def queue_of(self, topic: str | None) -> ReviewerQueue:
         """The person's queue of a topic; of the one there is, if none is named."""
-        return ReviewerQueue(self.user.id, self.review.screening.topic(topic).name)
+        return ReviewerQueue(self.user.id, self.review.topic_of(topic))
 
     @property
     def first_topic(self) -> str:
         """What pages show where no topic is named."""
-        return self.review.screening.settings.topics[0]
+        return self.review.topics[0]
 
     def may(self, role: str) -> bool:
         """Whether the person has a role, or a higher one."""

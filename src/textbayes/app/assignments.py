@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from textbayes.app.labels import LABEL_KINDS, Labels
 from textbayes.store.event_folder import Entry
 
 CONFLICT = "conflict"
@@ -47,6 +48,8 @@ class Assignments:
     ----------
     double : bool
         Whether every record is read by two people; else each is read by one.
+    labels : Labels, optional
+        Those of a project of categories, whose answers name them.
 
     Attributes
     ----------
@@ -76,8 +79,8 @@ class Assignments:
         People whom a file named, and of whom nobody has said yet who they are.
     """
 
-    def __init__(self, double: bool = False) -> None:
-        self.double = double
+    def __init__(self, double: bool = False, labels: Labels | None = None) -> None:
+        self.double, self.labels = double, labels
         self.held: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.later: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.opinions: dict[str, dict[str, dict[int, str]]] = defaultdict(dict)
@@ -144,6 +147,9 @@ class Assignments:
             self.unmatched.add(entry["user"])
         elif kind == "person":
             return list(self._match(entry["user"], entry["account"]))
+        elif kind in LABEL_KINDS and self.labels is not None:
+            self.labels.apply(entry)
+            return [entry]
         return [entry] if kind == "advice" else []
 
     def _judge(self, reviewer: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
@@ -280,6 +286,10 @@ class Assignments:
         """Whether a record has answers, and nobody's answer to any topic waits for another's."""
         begun = [topic for topic, said in list(self.opinions.items()) if id in said]
         return bool(begun) and all(self.answer(topic, id) is not None for topic in begun)
+
+    def reasons(self, topic: str) -> dict[str, str]:
+        """The strategy that first handed out each record."""
+        return {id: reason for (one, id), reason in self._reasons.items() if one == topic}
 
     def n_waiting(self, topic: str) -> int:
         """Records that one person has answered, and another is to."""

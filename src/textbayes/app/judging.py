@@ -46,7 +46,7 @@ def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
     if not _n_wanted(review, reviewer):
         return
     review.waiting.add(reviewer)
-    with review.model():
+    with review.engine():
         for _ in range(_TRIES):
             if _serve(review, reviewer):
                 break
@@ -55,16 +55,16 @@ def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
 
 def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
     """Hand out what the model picks; whether that was all there is to do."""
-    with review.model() as screening:  # which learns what other processes have written
+    with review.engine() as engine:  # which learns what other processes have written
         asking = {reviewer, *list(review.waiting)}
         hungry = [one for one in asking if one.topic == reviewer.topic and _n_wanted(review, one)]
         review.waiting.difference_update(hungry, {reviewer})
         if reviewer not in hungry:  # somebody else has served this queue meanwhile
             return True
-        found = screening.next_records(AHEAD * len(hungry), reviewer.topic)
-        picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
+        found = engine.next_records(AHEAD * len(hungry), reviewer.topic)
+        picks = [(engine.collection.ids[pick.row], pick.reason) for pick in found]
         review.write(lambda assignments: _handed_out(assignments, hungry, picks))
-        make_ready(review, screening, reviewer.topic)
+        make_ready(review, engine, reviewer.topic)
         with review.looking() as assignments:
             return bool(assignments.held[reviewer]) or not picks
 
@@ -80,23 +80,24 @@ def judge(
     reviewer : ReviewerQueue
     id : str
     answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+        In a project of categories the numbers of the labels, or "none", in place of the first two.
     key : str, optional
         Of this answer: one that comes again with the same key is kept once.
     replace : bool
         Whether another's answer may be changed, where one person reads a record.
     """
-    entry = _keyed(review.screening.judgement(id, answer, reviewer.topic), key)
+    entry = _keyed(review.as_it_is.judgement(id, answer, reviewer.topic), key)
 
     def entries(assignments: Assignments) -> list[Entry]:
-        if (
-            key in assignments.keys
-            or assignments.opinions[reviewer.topic].get(id, {}).get(reviewer.user, "withdrawn") == answer
-        ):
-            return []  # it is here already, or there is nothing to take back
+        if key in assignments.keys:
+            return []  # it is here already
+        kept = answer if assignments.labels is None else assignments.labels.checked(answer)
+        if assignments.opinions[reviewer.topic].get(id, {}).get(reviewer.user, "withdrawn") == kept:
+            return []  # so is this, or there is nothing to take back
         _check_blind(assignments, reviewer.user)
-        if answer != "withdrawn":
+        if kept != "withdrawn":
             _check_turn(assignments, reviewer, id, replace)
-        return [entry]
+        return [{**entry, "answer": kept}]
 
     review.step(reviewer.user, entries)
 
@@ -111,7 +112,7 @@ def undo(review: LiveReview, reviewer: ReviewerQueue, key: str | None = None) ->
         _check_blind(assignments, reviewer.user)
         said = assignments.opinions[reviewer.topic]
         found.extend(id for id in reversed(assignments.history[reviewer]) if reviewer.user in said.get(id, {}))
-        return [_keyed(review.screening.judgement(id, "withdrawn", reviewer.topic), key) for id in found[:1]]
+        return [_keyed(review.as_it_is.judgement(id, "withdrawn", reviewer.topic), key) for id in found[:1]]
 
     review.step(reviewer.user, take_back)
     return found[0] if found else None

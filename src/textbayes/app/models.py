@@ -14,9 +14,11 @@ from typing import Any
 from pydantic import BaseModel
 from sqlalchemy import delete, select, update
 
+from textbayes.app.categories import training_texts
 from textbayes.app.database import Model, Store, User, note_audit
 from textbayes.app.exports import csv_of, model_file
 from textbayes.app.importing import as_file, read_documents
+from textbayes.app.live import LiveReview, ReviewRegistry
 from textbayes.app.projects import checked_name
 from textbayes.categorizer import Scorer, TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
@@ -78,9 +80,33 @@ class Training:
         options = {"label_field": label_field} if label_field else {}
         with as_file(file_name, content) as path:
             documents = [one for one in read_documents(path, **options) if not one.lacks_label]
+        return self.begin_with(user, name, documents)
+
+    def begin_with(
+        self,
+        user: User,
+        name: str,
+        documents: Sequence[Document],
+        unlabelled: Sequence[str] = (),
+        several: bool = False,
+    ) -> str:
+        """Train a model of texts; returns its id at once.
+
+        Parameters
+        ----------
+        user : User
+        name : str
+        documents : sequence of Document
+            With their labels.
+        unlabelled : sequence of str
+            Texts whose labels are not known.
+        several : bool
+            Whether a text may have several labels, although each of these has one.
+        """
         if len(documents) < _FEWEST or len({label for one in documents for label in one.labels}) < 1:
             raise InputError(
-                f"{len(documents)} texts have labels; at least {_FEWEST} are needed: name the field that holds them"
+                f"{len(documents)} texts have labels; at least {_FEWEST} are needed: label more, or name the field of "
+                "the labels"
             )
         id, name = secrets.token_hex(8), checked_name(name)
         with self._store.write() as session:
@@ -88,8 +114,21 @@ class Training:
             note_audit(session, user.name, "train model", name)
         self._stops[id] = threading.Event()
         self._progress[id] = "waiting"
-        self._pool.submit(self._train, id, name, documents)
+        self._pool.submit(self._train, id, name, documents, unlabelled, several)
         return id
+
+    def begin_with_answers(self, user: User, registry: ReviewRegistry, review: LiveReview) -> str:
+        """Train a model of the answers of a project of categories; returns its id at once.
+
+        Parameters
+        ----------
+        user : User
+            Whose model it will be.
+        registry : ReviewRegistry
+        review : LiveReview
+        """
+        labelled, others = training_texts(registry, review)
+        return self.begin_with(user, review.name, labelled, others, bool(review.settings["several"]))
 
     def stop(self, id: str) -> None:
         """Stop a training at its next step."""
@@ -117,7 +156,9 @@ class Training:
             stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _train(self, id: str, name: str, documents: Sequence[Document]) -> None:
+    def _train(
+        self, id: str, name: str, documents: Sequence[Document], unlabelled: Sequence[str], several: bool
+    ) -> None:
         def report(what: str, done: int, total: int | None) -> None:
             if self._stops[id].is_set():
                 raise _StoppedError
@@ -125,8 +166,8 @@ class Training:
 
         try:
             report("reading", 0, None)
-            texts, labels = [one.text for one in documents], _labels(documents)
-            model = TextCategorizer().fit(texts, labels, progress=report)
+            texts, labels = [one.text for one in documents], _labels(documents, several)
+            model = TextCategorizer().fit(texts, labels, progress=report, unlabelled=unlabelled or None)
             report("writing the report", 0, None)
             note = cross_validation_in_words(model)
             page = render_report(
@@ -196,9 +237,9 @@ def classify_file(model: TextCategorizer, file_name: str, content: bytes) -> byt
     return csv_of(rows)
 
 
-def _labels(documents: Sequence[Document]) -> list[Any]:
+def _labels(documents: Sequence[Document], several: bool) -> list[Any]:
     """One label each where all have exactly one, else lists."""
-    if all(len(one.labels) == 1 for one in documents):
+    if not several and all(len(one.labels) == 1 for one in documents):
         return [one.labels[0] for one in documents]
     return [list(one.labels) for one in documents]
 

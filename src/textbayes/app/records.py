@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sqlalchemy import select
 
 from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
 from textbayes.app.database import StoredRecord
-from textbayes.app.live import LiveReview
+from textbayes.app.labelling import NO_GUESS, Labelling
+from textbayes.app.live import Engine, LiveReview
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
 from textbayes.report.texts import highlight
-from textbayes.screen import Collection, Screening
 from textbayes.screen.screening import check_record
 from textbayes.screen.status import probabilities
-from textbayes.screen.topic import ScreeningTopic
 
 _MOST_SHOWN = 20_000  # characters of a text
 _MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ready:
     """A record as anybody sees it.
 
@@ -38,8 +37,11 @@ class Ready:
     fields : dict
         Everything else that is known of it.
     probability : float
+        That it is relevant, or has the likeliest label.
     words : dict
         Words that move it most, and by how much.
+    guesses : list
+        Of a project of categories the likeliest labels, with probabilities; empty before anything is known of labels.
     """
 
     id: str
@@ -49,6 +51,7 @@ class Ready:
     fields: dict[str, str]
     probability: float
     words: dict[str, float]
+    guesses: list[tuple[str, float]] = field(default_factory=list)
 
 
 class Said(NamedTuple):
@@ -80,7 +83,7 @@ class Said(NamedTuple):
         return cls(reason, assignments.own(reviewer.user, notes) or "", others, assignments.answer_for(*reviewer, id))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shown(Ready):
     """A record as a person sees it: what all see, and what was said of it; see :class:`Said`."""
 
@@ -102,21 +105,21 @@ def show(review: LiveReview, reviewer: ReviewerQueue, id: str) -> Shown:
     ready = review.shown.get((reviewer.topic, id))
     if ready is None:
         check_record(id, review.collection.row_of)
-        with review.model() as screening:
-            (ready,) = _made(review, screening, reviewer.topic, [id])
+        with review.engine() as engine:
+            (ready,) = _made(review, engine, reviewer.topic, [id])
     with review.looking() as assignments:
         said = Said.of(assignments, reviewer, id)
     return Shown(**vars(ready), **said._asdict())
 
 
-def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
+def make_ready(review: LiveReview, engine: Engine, topic: str) -> None:
     """Make all records of a topic that are in queues ready to be shown, and forget those that do not any more.
 
     Parameters
     ----------
     review : LiveReview
-    screening : Screening
-        Of the review, which has learnt everything.
+    engine : Screening or Labelling
+        Of the project, which has learnt everything.
     topic : str
     """
     with review.looking() as assignments:
@@ -125,14 +128,14 @@ def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
     for key in [key for key in review.shown if key[0] == topic and key not in lying]:
         review.shown.pop(key, None)
     missing = [id for id in there if (topic, id) not in review.shown]
-    for one in _made(review, screening, topic, missing):
+    for one in _made(review, engine, topic, missing):
         review.shown[topic, one.id] = one
 
 
-def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[str]) -> list[Ready]:
+def _made(review: LiveReview, engine: Engine, topic: str, ids: Sequence[str]) -> list[Ready]:
     if not ids:
         return []
-    rows = [screening.collection.row_of[id] for id in ids]
+    rows = [engine.collection.row_of[id] for id in ids]
     with review.store.read() as session:
         found = session.execute(
             select(StoredRecord.row, StoredRecord.text, StoredRecord.fields).where(
@@ -140,22 +143,34 @@ def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[st
             )
         ).all()
     stored = {row: (text, fields) for row, text, fields in found}
-    known = screening.topic(topic)
+    if isinstance(engine, Labelling):
+        hidden = not review.settings["show_guess"]
+        found_by = [(id, row, NO_GUESS if hidden else engine.guess(row)) for id, row in zip(ids, rows, strict=True)]
+        return [
+            replace(_ready(id, *stored[row], engine.vectorizer, guess.terms, guess.probability),
+                    words=guess.words, guesses=guess.labels)
+            for id, row, guess in found_by
+        ]  # fmt: skip
+    known, vectorizer = engine.topic(topic), engine.collection.vectorizer
     p = probabilities(known, known.predictors[np.asarray(rows, dtype=np.int64)]).tolist()
     return [
-        _ready(known, screening.collection, row, *stored[row], probability)
-        for row, probability in zip(rows, p, strict=True)
+        _ready(id, *stored[row], vectorizer, known.words_behind(row, _MARKED), probability)
+        for id, row, probability in zip(ids, rows, p, strict=True)
     ]
 
 
 def _ready(
-    known: ScreeningTopic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float
+    id: str,
+    text: str,
+    fields: dict[str, str],
+    vectorizer: Any,
+    words: dict[str, float],
+    probability: float,
 ) -> Ready:
-    words = known.words_behind(row, _MARKED)
     title, _, body = text.partition("\n")
-    heading, marked = _split(highlight(text, collection.vectorizer, words, _MOST_SHOWN))
+    heading, marked = _split(highlight(text, vectorizer, words, _MOST_SHOWN))
     return Ready(
-        id=collection.ids[row],
+        id=id,
         title=title,
         text=marked,
         heading=heading,
@@ -176,6 +191,7 @@ def _split(fragments: list[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
 
 AT_ONCE = 50
 FILTERS = ("all", "unread", "relevant", "irrelevant", "unsure", "conflict", "aside", "noted")
+LABEL_FILTERS = ("all", "unread", "none", "unsure", "aside", "noted")  # and numbers of labels
 
 
 class ListedRecord(NamedTuple):
@@ -211,14 +227,14 @@ def list_records(review: LiveReview, reviewer: ReviewerQueue, show: str, find: s
     review : LiveReview
     reviewer : ReviewerQueue
     show : str
-        One of ``FILTERS``.
+        One of ``FILTERS``; of a project of categories one of ``LABEL_FILTERS``, or the number of a label.
     find : str
         Text that is looked for, in any letter case.
     start : int
     """
-    check_choice("show", show, FILTERS)
     own = StoredRecord.project_id == review.id
     with review.looking() as assignments, review.store.read() as session:
+        check_choice("show", show, tuple(filters_of(assignments)))
         wanted = _wanted(review, assignments, reviewer, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -232,8 +248,17 @@ def list_records(review: LiveReview, reviewer: ReviewerQueue, show: str, find: s
         ).all()
         by_row = {row: (name, text.split("\n", 1)[0]) for row, name, text in found}
         said = {row: Said.of(assignments, reviewer, by_row[row][0]) for row in some}
-        records = [ListedRecord(*by_row[row], said[row].answer or "", said[row].note, said[row].notes) for row in some]
+        shown = (lambda answer: answer or "") if assignments.labels is None else assignments.labels.shown
+        records = [ListedRecord(*by_row[row], shown(said[row].answer), said[row].note, said[row].notes) for row in some]
     return Listing(records, start, len(wanted))
+
+
+def filters_of(assignments: Assignments) -> dict[str, str]:
+    """What lists can be made of, and how it is called."""
+    if assignments.labels is None:
+        return dict(zip(FILTERS, FILTERS, strict=True))
+    named = {str(label.number): label.name for label in assignments.labels.in_use}
+    return dict(zip(LABEL_FILTERS, LABEL_FILTERS, strict=True)) | named
 
 
 def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueue, show: str) -> list[int]:
@@ -247,6 +272,10 @@ def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueu
     elif show == "aside":
         seen = [one for one in assignments.later if one == reviewer or (one.topic == topic and not assignments.double)]
         ids = [id for one in seen for id in assignments.later[one]]
+    elif assignments.labels is not None and show.isdecimal():
+        numbers = assignments.labels.numbers
+        said = {id: numbers(assignments.answer_for(*reviewer, id)) for id in assignments.opinions[topic]}
+        ids = [id for id, given in said.items() if given and int(show) in given]
     else:
         sought = CONFLICT if show == "conflict" else show
         ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*reviewer, id) == sought]

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from textbayes.app.api import account, projects
+from textbayes.app.api import account, categories, projects
 from textbayes.app.api.schemas import ErrorDetail
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -23,6 +23,7 @@ for part in (
     projects.router,
     projects.judging_router,
     projects.team_router,
+    categories.router,
     account.models_router,
 ):
     api_router.include_router(part)

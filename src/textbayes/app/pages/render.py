@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from textbayes.app.access import Access
 from textbayes.app.accounts import Visitor
 from textbayes.display.lines import visible
+from textbayes.evaluate.asked import Share
 from textbayes.report.render import percent, signed
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -80,6 +81,18 @@ def sentence(text: str) -> str:
     """
     name = "." in text.split(" ", 1)[0]
     return f"{text if name else text[:1].upper() + text[1:]}."
+
+
+def share_in_words(share: Share | None) -> str:
+    """An accuracy with its interval; empty where there are too few answers yet.
+
+    >>> share_in_words(Share(0.8333, 0.7, 0.915)), share_in_words(None)
+    ('83% (95% interval 70% to 92%)', '')
+    """
+    if share is None:
+        return ""
+    value, low, high = (f"{100.0 * part:.0f}%" for part in share[:3])
+    return f"{value} (95% interval {low} to {high})"
 
 
 def day(seconds: float) -> str:

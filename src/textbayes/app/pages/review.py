@@ -13,6 +13,7 @@ from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
 from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.categories import measure, standing
 from textbayes.app.dashboard import (
     DRAWINGS,
     TopicView,
@@ -23,8 +24,9 @@ from textbayes.app.dashboard import (
     project_status,
 )
 from textbayes.app.entries import Key
-from textbayes.app.pages.render import page
-from textbayes.app.records import FILTERS, Shown, list_records, show
+from textbayes.app.live import CATEGORIES
+from textbayes.app.pages.render import page, share_in_words
+from textbayes.app.records import Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
 from textbayes.app.words import said_words, say, strong_words, words_of_protocol
 
@@ -54,17 +56,22 @@ def judge(
     later: BackgroundTasks,
     id: Annotated[str, Form()],
     answer: Annotated[str, Form()],
+    label: Annotated[list[str] | None, Form(description="Numbers of labels, for the answer “labels”.")] = None,
     topic: Annotated[str | None, Form()] = None,
     key: FormKey = None,
     replace: Annotated[bool, Form()] = False,
 ) -> Response:
     """Keep an answer, or put a record aside; what comes next is in the queue already."""
     reviewer = who.queue_of(topic or who.first_topic)
+    if answer == "labels":
+        answer = " ".join(label or []) or "none"
     if answer == "skip":
         judging.skip(who.review, reviewer, id, key)
     else:
         judging.judge(who.review, reviewer, id, answer, key, replace)
     later.add_task(judging.top_up, who.review, reviewer)
+    if who.review.kind == CATEGORIES:
+        later.add_task(measure, who.review)
     return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
@@ -100,12 +107,17 @@ def _answer(request: Request, who: Access, reviewer: ReviewerQueue, shown: list[
     """The records for a script, the page for a person, or the way to the page after a form was sent."""
     with who.review.looking() as assignments:
         n_read = len(assignments.history[reviewer])
-    content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": reviewer.topic}
+        labels = assignments.labels
+    share = who.review.as_it_is.last_share if labels is not None else None
+    content: dict[str, Any] = {
+        "shown": shown, "n_read": n_read, "topic": reviewer.topic, "labels": labels, "share": share_in_words(share),
+    }  # fmt: skip
     if _PART in request.headers:
         return page(request, "records_part.html.jinja", who, **content)
     if request.method == "POST":
         return RedirectResponse(f"/projects/{who.review.id}/judge?{urlencode({'topic': reviewer.topic})}", 303)
-    return page(request, "judge.html.jinja", who, n_records=who.review.collection.n_records, **content)
+    template = "judge.html.jinja" if labels is None else "label.html.jinja"
+    return page(request, template, who, n_records=who.review.collection.n_records, **content)
 
 
 @router.get("/words")
@@ -157,8 +169,10 @@ def records_page(
     """Records with what stands of each, some at a time."""
     reviewer = who.queue_of(topic or who.first_topic)
     listed = list_records(who.review, reviewer, show, find, start)
+    with who.review.looking() as assignments:
+        filters = filters_of(assignments)
     return page(
-        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=FILTERS, show=show, find=find,
+        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=filters, show=show, find=find,
         people=names_of(who.review.store),
     )  # fmt: skip
 
@@ -168,8 +182,10 @@ def record_page(request: Request, who: Reader, id: str, topic: str | None = None
     """One record, to look at or to answer anew."""
     reviewer = who.queue_of(topic or who.first_topic)
     shown = show_record(who.review, reviewer, id)
+    with who.review.looking() as assignments:
+        labels = assignments.labels
     notes = by_name(who.review.store, shown.notes)
-    return page(request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes)
+    return page(request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes, labels=labels)
 
 
 _MOST_CONFLICTS = 50  # of a page
@@ -177,7 +193,11 @@ _MOST_CONFLICTS = 50  # of a page
 
 @router.get("/dashboard")
 def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
-    """Estimate, curve, forecast, probabilities and words."""
+    """Estimate, curve, forecast, probabilities and words; of a project of categories labels and accuracy."""
+    if who.review.kind == CATEGORIES:
+        stands = standing(who.review)
+        share = share_in_words(stands.share)
+        return page(request, "categories.html.jinja", who, stands=stands, share=share)
     name = who.queue_of(topic or who.first_topic).topic
     status = project_status(who.review, name)
     with who.review.model() as screening:
