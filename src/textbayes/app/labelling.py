@@ -18,7 +18,7 @@ from textbayes.store.event_folder import Entry
 
 TOPIC = "label"  # the one question to every text
 AT_RANDOM = "random"
-_GUESSES = 3
+_GUESSES, _MARKED = 3, 12  # labels that are named, and terms of a text that are marked
 _NEW_ANSWERS = 5  # learnt before accuracy is measured again
 # Held-out figures need some texts drawn at random: until there are that many every second text is.
 _FIRST_RANDOM, _FIRST_SHARE, _LATER_SHARE = 10, 0.5, 0.1
@@ -45,7 +45,7 @@ class Guess(NamedTuple):
     labels : list
         The likeliest labels, with probabilities.
     terms : dict
-        What terms of the text add to the log-odds of the first label.
+        What the strongest terms of the text add to the log-odds of the first label.
     words : dict
         Those that speak most for it, as the text has them.
     """
@@ -160,7 +160,9 @@ class Labelling:
         labels = [(name, p[name]) for name in best]
         if not words:
             return Guess(labels, {}, {})
-        return Guess(labels, session.contributions(row, best[0]), session.words(row, best[0]))
+        terms = session.contributions(row, best[0])
+        strongest = sorted(terms, key=lambda term: -abs(terms[term]))[:_MARKED]
+        return Guess(labels, {term: terms[term] for term in strongest}, session.words(row, best[0]))
 
     def share_right(self) -> Share | None:
         """Share of all texts that the model is expected to get right, with its 95 % interval; None as yet."""

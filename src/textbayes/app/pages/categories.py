@@ -25,13 +25,13 @@ def labels_page(request: Request, who: Reader) -> HTMLResponse:
 def change_label(
     who: Reviewer,
     name: Annotated[str, Form()],
-    description: Annotated[str | None, Form()] = None,
+    description: Annotated[str, Form()] = "",
     label: Annotated[int | None, Form(description="The number of a label that there is.")] = None,
     back: Annotated[str, Form()] = "labels",
 ) -> Response:
     """Make a label, or give one another name or description. ``back`` is the page that follows."""
     if label is None:
-        categories.add_label(who.review, who.user.id, name, description or "")
+        categories.add_label(who.review, who.user.id, name, description)
     else:
         categories.change_label(who.review, who.user.id, label, name, description)
     return RedirectResponse(f"/projects/{who.review.id}/{'judge' if back == 'judge' else 'labels'}", 303)

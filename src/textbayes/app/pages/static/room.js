@@ -246,7 +246,7 @@ function judging() {
       articles().forEach((one) => one.remove());
       take(found);
       current()?.querySelector(".title").focus({ preventScroll: true });
-    } else if (!current()) take(found);
+    } else if (!current() && found.querySelector("article:not(.empty)")) take(found); // else box.idle asks for more
   };
 
   // Whenever nothing is left to send, there is a record to read and one after it.
