@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from textbayes.decide.expected_f1 import expected_f1_thresholds as expected_f1_thresholds
     from textbayes.decide.fixed import FixedThreshold as FixedThreshold
     from textbayes.decide.fixed import LinearUtility as LinearUtility
+    from textbayes.decide.fixed import TopLabel as TopLabel
     from textbayes.decide.max_f1 import FewestErrors as FewestErrors
     from textbayes.decide.max_f1 import MaxF1 as MaxF1
-    from textbayes.decide.micro_macro import MicroMacroF1 as MicroMacroF1
-    from textbayes.decide.pcut import ProportionalCut as ProportionalCut
-    from textbayes.decide.shrunk_f1 import ShrunkF1 as ShrunkF1
+    from textbayes.decide.max_f1 import MicroMacroF1 as MicroMacroF1
+    from textbayes.decide.max_f1 import ShrunkF1 as ShrunkF1
+    from textbayes.decide.target import ProportionalCut as ProportionalCut
     from textbayes.decide.target import TargetPrecision as TargetPrecision
     from textbayes.decide.target import TargetRecall as TargetRecall
-    from textbayes.decide.top_label import TopLabel as TopLabel
     from textbayes.decide.unsure import UnsureBand as UnsureBand
 
 __getattr__, __dir__, __all__ = on_first_use(
@@ -40,13 +40,9 @@ __getattr__, __dir__, __all__ = on_first_use(
         "textbayes.decide._base": ("ALWAYS", "NEVER", "Rule", "ThresholdRule", "make_rule", "rules"),
         "textbayes.decide._classifier": ("ThresholdClassifier",),
         "textbayes.decide.expected_f1": ("ExpectedF1", "expected_f1_thresholds"),
-        "textbayes.decide.fixed": ("FixedThreshold", "LinearUtility"),
-        "textbayes.decide.max_f1": ("FewestErrors", "MaxF1"),
-        "textbayes.decide.micro_macro": ("MicroMacroF1",),
-        "textbayes.decide.pcut": ("ProportionalCut",),
-        "textbayes.decide.shrunk_f1": ("ShrunkF1",),
-        "textbayes.decide.target": ("TargetPrecision", "TargetRecall"),
-        "textbayes.decide.top_label": ("TopLabel",),
+        "textbayes.decide.fixed": ("FixedThreshold", "LinearUtility", "TopLabel"),
+        "textbayes.decide.max_f1": ("FewestErrors", "MaxF1", "MicroMacroF1", "ShrunkF1"),
+        "textbayes.decide.target": ("ProportionalCut", "TargetPrecision", "TargetRecall"),
         "textbayes.decide.unsure": ("UnsureBand",),
     },
 )

@@ -7,7 +7,6 @@ __getattr__, __dir__, __all__ = on_first_use(
     {
         "textbayes.tune.classifier": ("BayesLinearClassifierCV",),
         "textbayes.tune.evidence": ("EvidenceSearch", "log_evidence", "search_evidence"),
-        "textbayes.tune.grid": ("factor_grid", "narrowest_factor", "norm_scale", "norm_variance"),
         "textbayes.tune.links": (
             "LinkComparison",
             "LinkReport",
@@ -18,6 +17,13 @@ __getattr__, __dir__, __all__ = on_first_use(
         ),
         "textbayes.tune.path": ("Path", "regularisation_path"),
         "textbayes.tune.prior_weight": ("WeightChoice", "choose_weight"),
-        "textbayes.tune.search": ("ScaleSearch", "search_scale"),
+        "textbayes.tune.search": (
+            "ScaleSearch",
+            "factor_grid",
+            "narrowest_factor",
+            "norm_scale",
+            "norm_variance",
+            "search_scale",
+        ),
     },
 )
