@@ -23,9 +23,9 @@ from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.train import PriorFile, TrainingData
 from textbayes.categorizer.unlabelled import read_unlabelled, unlabelled_members
 from textbayes.core.cross_validation import Folds
-from textbayes.core.device import on_card
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, document_weights
+from textbayes.core.machine import on_card
 from textbayes.core.progress import Progress
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPriors

@@ -15,9 +15,9 @@ from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.sources import BY_CV
-from textbayes.core.device import DEVICES, on_card
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, check_class_weight
+from textbayes.core.machine import DEVICES, on_card
 from textbayes.core.state import Part
 from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, make_rule

@@ -13,7 +13,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.ensemble import Ensemble
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import FloatArray
-from textbayes.decide.top_label import TopLabel
+from textbayes.decide.fixed import TopLabel
 from textbayes.export.scoring import NO_WORD, DispersedBlock, Hints, Scoring, TermBlock, TermWeight, TextReading
 from textbayes.models.base import TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
