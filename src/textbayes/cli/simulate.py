@@ -159,8 +159,8 @@ def _show(results: list[Result]) -> None:
     from textbayes.screen.simulations import summarise_losses
 
     shares = ("recall\n10 %", "recall\n20 %", "recall\n50 %")
-    right = ("loss", *shares, "WSS\n95 %", "ATD")
-    table = make_table("review", "model", *right, right=right)
+    measures = ("loss", *shares, "WSS\n95 %", "ATD")
+    table = make_table("review", "model", *measures, right=measures)
     names = ("loss", "recall_10", "recall_20", "recall_50", "wss_95", "atd")
     by_task: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for result in results:
