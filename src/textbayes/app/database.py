@@ -127,6 +127,31 @@ class Event(Base):
     body: Mapped[dict[str, Any]]
 
 
+class FullText(Base):
+    """The full text of a record: its PDF, and the text that was found in it."""
+
+    __tablename__ = "full_texts"
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    file: Mapped[str]
+    content: Mapped[bytes]
+    text: Mapped[str]
+    created: Mapped[float] = mapped_column(default=time.time)
+
+
+class Duplicate(Base):
+    """A record that was merged into another when its file was read, as it was."""
+
+    __tablename__ = "duplicates"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    into: Mapped[str]
+    reason: Mapped[str]
+    text: Mapped[str]
+    fields: Mapped[dict[str, Any]]
+
+
 class Upload(Base):
     """A file that was sent and is being looked at before it is taken; it is gone after a day."""
 

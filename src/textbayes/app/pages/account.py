@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from textbayes.app import accounts
 from textbayes.app.access import COOKIE, Admin, AdminLooks, Registry, SignedIn, Writer, find_visitor, training_of
 from textbayes.app.accounts import Visitor
-from textbayes.app.exports import Download
+from textbayes.app.downloads import Download
 from textbayes.app.models import (
     TRAINING,
     classify_file,
