@@ -181,7 +181,7 @@ def prisma_svg(numbers: PrismaNumbers) -> str:
     ----------
     numbers : PrismaNumbers
     """
-    rows = [_step(*step) for step in _steps(numbers)]
+    rows = [_step(*step) for step in prisma_steps(numbers)]
     parts, y, before = [], 16, None
     groups: list[tuple[str, int, int]] = []
     for group, left, right in rows:
@@ -207,8 +207,13 @@ def prisma_svg(numbers: PrismaNumbers) -> str:
     return f"{head} {names}>{said}{_ARROW_HEAD}{white}{''.join(parts)}</svg>"
 
 
-def _steps(n: PrismaNumbers) -> list[tuple[str, list[str], list[str]]]:
-    """The group of every step, what its box says, and the box beside it."""
+def prisma_steps(n: PrismaNumbers) -> list[tuple[str, list[str], list[str]]]:
+    """The group of every step, the lines of its box, and those of the box beside it, which may have none.
+
+    Parameters
+    ----------
+    n : PrismaNumbers
+    """
     found = [_n("Records identified", n.n_identified), *_each(n.sources)]
     removed = ["Records removed before screening:", _n("Duplicates", n.n_duplicates)]
     screening = [_n("Records screened", n.n_screened)]

@@ -24,7 +24,7 @@ from textbayes.app.dashboard import (
 )
 from textbayes.app.entries import Key
 from textbayes.app.pages.render import page
-from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_svg
+from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_steps, prisma_svg
 from textbayes.app.records import SORTS, Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
 from textbayes.app.stages import is_full_text, topic_of
@@ -238,7 +238,9 @@ def prisma_page(request: Request, who: Reader, topic: str | None = None) -> HTML
     name = topic_of(who.queue_of(topic or who.first_topic).topic)
     numbers = prisma_numbers(who.review, name)
     drawn = Markup(prisma_svg(numbers))  # escaped where it is made
-    return page(request, "prisma.html.jinja", who, topic=name, numbers=numbers, drawn=drawn)
+    return page(
+        request, "prisma.html.jinja", who, topic=name, numbers=numbers, drawn=drawn, steps=prisma_steps(numbers)
+    )
 
 
 @router.get("/prisma.svg")

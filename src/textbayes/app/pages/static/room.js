@@ -202,7 +202,8 @@ function judging() {
     fresh.filter((one) => one.dataset.id !== current()?.dataset.id).forEach((one) => {
       one.hidden = Boolean(current());
       desk().append(one);
-      if (!one.hidden) one.querySelector(".title").focus({ preventScroll: true });
+      const elsewhere = document.activeElement?.closest("header, nav"); // somebody is about to leave: the focus stays
+      if (!one.hidden && !elsewhere) one.querySelector(".title").focus({ preventScroll: true });
     });
     if (!old) count(found);
     showNotes();
@@ -256,7 +257,7 @@ function judging() {
       articles().forEach((one) => one.remove());
       take(found);
       current()?.querySelector(".title").focus({ preventScroll: true });
-    } else if (!current()) take(found);
+    } else if (!current() && found.querySelector("article:not([data-id=''])")) take(found); // else more is asked for
   };
 
   // Whenever nothing is left to send, there is a record to read and one after it.
