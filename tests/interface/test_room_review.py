@@ -233,7 +233,7 @@ def test_decisions_of_another_program_become_answers_or_are_seen_by_nobody(scree
             with page.expect_file_chooser() as chooser:
                 page.keyboard.press("Space")
             chooser.value.set_files(file)
-            press(page, "form.drop button")
+            press(page, "form.records button")
             assert "included: 4 relevant, 4 not relevant, 0 unsure" in page.text_content("main")
             assert faults(page) == []
             if take:

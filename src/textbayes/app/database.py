@@ -164,7 +164,7 @@ class Upload(Base):
 
 
 class Model(Base):
-    """A model that somebody trained, or is training: its file, and the page of its report."""
+    """A model that somebody trained, or is training: its file, the page of its report, and its table classified."""
 
     __tablename__ = "models"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -174,6 +174,8 @@ class Model(Base):
     message: Mapped[str]
     content: Mapped[bytes | None]
     report: Mapped[str | None]
+    classified: Mapped[bytes | None]
+    file: Mapped[str | None]
     created: Mapped[float] = mapped_column(default=time.time)
 
 

@@ -58,6 +58,22 @@ def _xlsx(rows: Rows) -> bytes:
     return stream.getvalue()
 
 
+def table_of(source: str, rows: Rows) -> Download:
+    """Rows as a table of the kind that a file is: a workbook, or else CSV."""
+    return table_named(source, _xlsx(rows) if _is_workbook(source) else csv_of(rows))
+
+
+def table_named(source: str, content: bytes) -> Download:
+    """A table that was made of a file, called after it."""
+    kind = "xlsx" if _is_workbook(source) else "csv"
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", source.rpartition(".")[0] or source).strip("-") or "texts"
+    return Download(f"{stem}-classified.{kind}", _TABLES[kind][0], content)
+
+
+def _is_workbook(name: str) -> bool:
+    return name.lower().endswith((".xlsx", ".xlsm"))
+
+
 def _columns(rows: Rows) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 

@@ -1,4 +1,4 @@
-"""Full texts of records, and records that were merged into others."""
+"""Full texts of records, records that were merged into others, and tables classified by their own models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables of full texts and of duplicates."""
+    """Make the tables of full texts and of duplicates; a model has its table, classified."""
+    op.add_column("models", sa.Column("classified", sa.LargeBinary))
+    op.add_column("models", sa.Column("file", sa.Text))
     op.create_table(
         "full_texts",
         sa.Column("project_id", sa.Text, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
