@@ -13,7 +13,9 @@ from textbayes.app import judging
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import costs_of_certainty
 from textbayes.app.database import Event, Project, Store
+from textbayes.app.decisions import EarlierDecisions
 from textbayes.app.exports import read_project, write_project
+from textbayes.app.importing import ReadFile
 from textbayes.app.live import MissingProjectError, ReviewCache, ReviewRegistry
 from textbayes.app.projects import add_records, delete_project
 from textbayes.app.words import said_words, say, words_of_protocol
@@ -148,7 +150,7 @@ def test_records_come_while_work_goes_on(room, me, project, database):
     other.review(project)
     texts = {"r1": "Tea ceremonies of the east\nKettles.", "x": "Green tea for healthy adults 4\nMore."}
     new = [Document(id, text) for id, text in texts.items()]
-    added = add_records(review, me, new)
+    added = add_records(review, me, ReadFile("new.csv", new, [], [], EarlierDecisions()))
     assert added.n_added == 1
     assert [(one.id, one.into) for one in added.merged] == [("x", "r4")]
     assert review.collection.n_records == 61
