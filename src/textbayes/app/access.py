@@ -59,13 +59,13 @@ class Access(NamedTuple):
 
     def queue_of(self, topic: str | None) -> ReviewerQueue:
         """The person's queue of a topic, or of its full texts; of the one topic there is, if none is named."""
-        name = self.review.screening.topic(None if topic is None else topic_of(topic)).name
+        name = self.review.topic_of(None if topic is None else topic_of(topic))
         return ReviewerQueue(self.user.id, full_text_of(name) if topic and is_full_text(topic) else name)
 
     @property
     def first_topic(self) -> str:
         """What pages show where no topic is named."""
-        return self.review.screening.settings.topics[0]
+        return self.review.topics[0]
 
     def may(self, role: str) -> bool:
         """Whether the person has a role, or a higher one."""

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
+from textbayes.app.labels import LABEL_KINDS, Labels
 from textbayes.app.marks import Marks
 from textbayes.app.stages import full_text_of
 from textbayes.store.event_folder import Entry
@@ -50,6 +51,8 @@ class Assignments:
     ----------
     double : bool
         Whether every record is read by two people; else each is read by one.
+    labels : Labels, optional
+        Those of a project of categories, whose answers name them.
 
     Attributes
     ----------
@@ -83,8 +86,8 @@ class Assignments:
         Reasons for exclusion and tags.
     """
 
-    def __init__(self, double: bool = False) -> None:
-        self.double = double
+    def __init__(self, double: bool = False, labels: Labels | None = None) -> None:
+        self.double, self.labels = double, labels
         self.held: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.later: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.opinions: dict[str, dict[str, dict[int, str]]] = defaultdict(dict)
@@ -156,6 +159,9 @@ class Assignments:
             self.unmatched.add(entry["user"])
         elif kind == "person":
             return list(self._match(entry["user"], entry["account"]))
+        elif kind in LABEL_KINDS and self.labels is not None:
+            self.labels.apply(entry)
+            return [entry]
         return [entry] if kind == "advice" else []
 
     def _judge(self, reviewer: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
@@ -314,6 +320,10 @@ class Assignments:
     def to_assess(self, topic: str) -> list[str]:
         """Records that are included on title and abstract, in the order of their answers: their full text is read."""
         return [id for id in self.opinions[topic] if self.answer(topic, id) == "relevant"]
+
+    def reasons(self, topic: str) -> dict[str, str]:
+        """The strategy that first handed out each record."""
+        return {id: reason for (one, id), reason in self._reasons.items() if one == topic}
 
     def n_waiting(self, topic: str) -> int:
         """Records that one person has answered, and another is to."""

@@ -20,13 +20,15 @@ from sqlalchemy.orm import Session
 from textbayes._version import __version__
 from textbayes.app.accounts import names_of
 from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.categories import NewCategories, table_of_labels
 from textbayes.app.database import FROM_FILE, Event, User
 from textbayes.app.downloads import Download
 from textbayes.app.entries import checked_entry
 from textbayes.app.importing import MOST_RECORDS
-from textbayes.app.live import LiveReview, ReviewRegistry
+from textbayes.app.labelling import TOPIC
+from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
 from textbayes.app.prisma import is_included
-from textbayes.app.projects import NewProject, create_project, documents_of, stored_documents
+from textbayes.app.projects import NewProject, Plan, create_project, documents_of, stored_documents
 from textbayes.app.records import Said
 from textbayes.app.stages import full_text_of, topic_of
 from textbayes.categorizer import TextCategorizer
@@ -95,6 +97,7 @@ _REFERENCES = {
 }
 OF_RECORDS = (*_TABLES, *_REFERENCES)
 KINDS = (*OF_RECORDS, "tb", "zip")
+CATEGORY_KINDS = (*_TABLES, "zip")
 ONLY = ("all", "included")
 
 
@@ -110,17 +113,21 @@ def export(
     reviewer : ReviewerQueue
         Who asks; of a table, for which topic.
     kind : {"csv", "xlsx", "jsonl", "ris", "bib", "nbib", "xml", "tb", "zip"}
-        A table of records with decisions, probabilities and words; the model; or the whole project.
+        A table of records with decisions, probabilities and words, or with labels; the model of a review; or the whole
+        project.
     only : {"all", "included"}
-        Which records a table has: all of them, or those that are included in the review.
+        Which records a table of a review has: all of them, or those that are included in it.
     """
-    check_choice("kind", kind, KINDS)
+    check_choice("kind", kind, CATEGORY_KINDS if review.kind == CATEGORIES else KINDS)
     check_choice("only", only, ONLY)
     reviewer = reviewer._replace(topic=topic_of(reviewer.topic))
     more = "-included" if only == "included" else ""
     name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}{more}.{kind}"
     if kind == "zip":
         return Download(name, "application/zip", write_project(registry, review, reviewer.user))
+    if review.kind == CATEGORIES:
+        media_type, write = _TABLES[kind]
+        return Download(name, media_type, write(table_of_labels(registry, review)))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
@@ -234,16 +241,13 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
     """
     project, records, events = _parts(content)
     try:
-        settings = project["settings"]
-        screen = ScreenSettings.from_json(settings["screen"])
-        plan = NewProject(
-            str(project["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews"))
-        )
+        plan, topics = _plan(str(project["name"]), project["settings"])
         documents = [_document(record) for record in records]
         ids = {document.id for document in documents}
         if len(ids) < len(documents) or not 0 < len(documents) <= MOST_RECORDS:
             raise InputError("the records of the file have no ids of their own; give a file that was not altered")
-        entries = [checked_entry(event["body"], screen.topics, ids) for event in events]
+        labels = isinstance(plan, NewCategories)
+        entries = [checked_entry(event["body"], topics, ids, labels) for event in events]
         names, times = [str(event["user"])[:200] for event in events], [float(event["time"]) for event in events]
     except (KeyError, TypeError, AttributeError) as error:
         raise _refusal(f"a part is missing ({error})") from None
@@ -265,6 +269,16 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
             session.execute(insert(Event), rows)
 
     return create_project(registry, owner, plan, documents, store)
+
+
+def _plan(name: str, settings: dict[str, Any]) -> tuple[Plan, tuple[str, ...]]:
+    """What the settings of a file say, and the topics of its events."""
+    if settings.get("kind") == CATEGORIES:
+        several, shown = settings.get("several") is True, settings.get("show_guess") is not False
+        return NewCategories(name, several=several, show_guess=shown), (TOPIC,)
+    screen = ScreenSettings.from_json(settings["screen"])
+    prior = str(settings.get("prior", "reviews"))
+    return NewProject(name, screen, settings.get("double") is True, prior), screen.topics
 
 
 def _person(session: Session, name: str, owner: User) -> int:

@@ -49,7 +49,7 @@ def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
     if not _n_wanted(review, reviewer):
         return
     review.waiting.add(reviewer)
-    with review.model():
+    with review.engine():
         for _ in range(_TRIES):
             if _serve(review, reviewer):
                 break
@@ -58,7 +58,7 @@ def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
 
 def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
     """Hand out what the model picks; whether that was all there is to do."""
-    with review.model() as screening:  # which learns what other processes have written
+    with review.engine() as engine:  # which learns what other processes have written
         asking = {reviewer, *list(review.waiting)}
         hungry = [one for one in asking if one.topic == reviewer.topic and _n_wanted(review, one)]
         review.waiting.difference_update(hungry, {reviewer})
@@ -68,10 +68,10 @@ def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
             with review.looking() as assignments:
                 picks = [(id, "included") for id in assignments.to_assess(topic_of(reviewer.topic))]
         else:
-            found = screening.next_records(AHEAD * len(hungry), reviewer.topic)
-            picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
+            found = engine.next_records(AHEAD * len(hungry), reviewer.topic)
+            picks = [(engine.collection.ids[pick.row], pick.reason) for pick in found]
         review.write(lambda assignments: _handed_out(assignments, hungry, picks))
-        make_ready(review, screening, reviewer.topic)
+        make_ready(review, engine, reviewer.topic)
         with review.looking() as assignments:
             return bool(assignments.held[reviewer]) or not picks
 
@@ -93,6 +93,7 @@ def judge(
     reviewer : ReviewerQueue
     id : str
     answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+        In a project of categories the numbers of the labels, or "none", in place of the first two.
     key : str, optional
         Of this answer: one that comes again with the same key is kept once.
     replace : bool
@@ -105,15 +106,18 @@ def judge(
         entry["reason"] = reason
 
     def entries(assignments: Assignments) -> list[Entry]:
+        if key in assignments.keys:
+            return []  # it is here already
+        kept = answer if assignments.labels is None else assignments.labels.checked(answer)
         said = assignments.opinions[reviewer.topic].get(id, {}).get(reviewer.user, "withdrawn")
-        same = said == answer and assignments.marks.own_reason(reviewer.user, reviewer.topic, id) == reason
-        if key in assignments.keys or same:
-            return []  # it is here already, or there is nothing to take back
-        assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
+        if said == kept and assignments.marks.own_reason(reviewer.user, reviewer.topic, id) == reason:
+            return []  # so is this, or there is nothing to take back
+        if assignments.labels is None:
+            assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
         _check_blind(assignments, reviewer.user)
-        if answer != "withdrawn":
+        if kept != "withdrawn":
             _check_turn(assignments, reviewer, id, replace)
-        return [entry]
+        return [{**entry, "answer": kept}]
 
     review.step(reviewer.user, entries)
 
@@ -246,7 +250,7 @@ def _n_wanted(review: LiveReview, reviewer: ReviewerQueue) -> int:
 
 
 def _judgement(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) -> Entry:
-    return {**review.screening.judgement(id, answer, topic_of(reviewer.topic)), "topic": reviewer.topic}
+    return {**review.as_it_is.judgement(id, answer, topic_of(reviewer.topic)), "topic": reviewer.topic}
 
 
 def _check_turn(assignments: Assignments, reviewer: ReviewerQueue, id: str, replace: bool) -> None:

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from sqlalchemy import delete, select, update
 
+from textbayes.app.categories import training_texts
 from textbayes.app.database import Model, Store, User, note_audit
 from textbayes.app.downloads import Download
 from textbayes.app.exports import model_file, table_named, table_of
 from textbayes.app.importing import as_file, read_documents
+from textbayes.app.live import LiveReview, ReviewRegistry
 from textbayes.app.projects import checked_name
 from textbayes.categorizer import Scorer, TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
@@ -174,20 +176,46 @@ class Training:
         """
         with as_file(file_name, content) as path:
             columns, documents = _read_table(path, text_fields, label_field)
-        labelled = [one for one in documents if not one.lacks_label]
+        return self._begin(user, name, documents, file=path.name, columns=columns)
+
+    def begin_with_answers(self, user: User, registry: ReviewRegistry, review: LiveReview) -> str:
+        """Train a model of the answers of a project of categories; returns its id at once.
+
+        Parameters
+        ----------
+        user : User
+            Whose model it will be.
+        registry : ReviewRegistry
+        review : LiveReview
+        """
+        labelled, others = training_texts(registry, review)
+        return self._begin(user, review.name, labelled, others, bool(review.settings["several"]))
+
+    def _begin(
+        self,
+        user: User,
+        name: str,
+        rows: Sequence[Document],
+        unlabelled: Sequence[str] = (),
+        several: bool = False,
+        file: str = "",
+        columns: Columns | None = None,
+    ) -> str:
+        labelled = [one for one in rows if not one.lacks_label]
         if len(labelled) < _FEWEST or len({label for one in labelled for label in one.labels}) < 1:
             raise InputError(
-                f"{len(labelled)} texts have labels; at least {_FEWEST} are needed: name the field that holds them"
+                f"{len(labelled)} texts have labels; at least {_FEWEST} are needed: label more, or name the field that "
+                "holds them"
             )
         if sum(one.state == TRAINING for one in self.list_models(user)) >= _MOST_WAITING:
             raise InputError(f"{_MOST_WAITING} of your trainings are not done yet; wait for one, or stop one")
         id, name = secrets.token_hex(8), checked_name(name)
         with self._store.write() as session:
-            session.add(Model(id=id, user_id=user.id, name=name, state=TRAINING, message="", file=path.name))
+            session.add(Model(id=id, user_id=user.id, name=name, state=TRAINING, message="", file=file))
             note_audit(session, user.name, "train model", name)
         self._stops[id] = threading.Event()
         self._progress[id] = "waiting"
-        self._pool.submit(self._train, id, name, path.name, columns, documents)
+        self._pool.submit(self._train, id, name, rows, unlabelled, several, file, columns)
         return id
 
     def stop(self, id: str) -> None:
@@ -216,7 +244,16 @@ class Training:
             stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _train(self, id: str, name: str, file: str, columns: Columns, rows: Sequence[Document]) -> None:
+    def _train(
+        self,
+        id: str,
+        name: str,
+        rows: Sequence[Document],
+        unlabelled: Sequence[str],
+        several: bool,
+        file: str,
+        columns: Columns | None,
+    ) -> None:
         documents = [one for one in rows if not one.lacks_label]
 
         def report(what: str, done: int, total: int | None) -> None:
@@ -226,19 +263,19 @@ class Training:
 
         try:
             report("reading", 0, None)
-            texts, labels = [one.text for one in documents], _labels(documents)
-            model = TextCategorizer().fit(texts, labels, progress=report)
-            model.columns_ = columns.to_state()
+            texts, labels = [one.text for one in documents], _labels(documents, several)
+            model = TextCategorizer().fit(texts, labels, progress=report, unlabelled=unlabelled or None)
+            model.columns_ = None if columns is None else columns.to_state()
             report("writing the report", 0, None)
             note = cross_validation_in_words(model)
             page = render_report(
                 collect_report(model, texts, labels, title=name, split=note, ids=[one.id for one in documents],
                                cross_validated=True)
             )  # fmt: skip
-            report("classifying all rows", 0, None)
-            table = table_of(file, _classified(model, rows, mark_training=True))
-            values: dict[str, Any] = {"state": READY, "message": "", "report": page, "classified": table.content}
-            values["content"] = model_file(model)
+            values: dict[str, Any] = {"state": READY, "message": "", "report": page, "content": model_file(model)}
+            if file:
+                report("classifying all rows", 0, None)
+                values["classified"] = table_of(file, _classified(model, rows, mark_training=True)).content
         except _StoppedError:
             values = {"state": STOPPED, "message": "the training was stopped"}
         except TextBayesError as error:
@@ -317,9 +354,9 @@ def _classified(
     return rows
 
 
-def _labels(documents: Sequence[Document]) -> list[Any]:
+def _labels(documents: Sequence[Document], several: bool) -> list[Any]:
     """One label each where all have exactly one, else lists."""
-    if all(len(one.labels) == 1 for one in documents):
+    if not several and all(len(one.labels) == 1 for one in documents):
         return [one.labels[0] for one in documents]
     return [list(one.labels) for one in documents]
 

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
@@ -27,8 +27,17 @@ LONGEST_NAME = 200
 _AT_ONCE = 1_000  # records of a statement
 
 
+class Plan(Protocol):
+    """What a new project of some kind is to be: its name, and its settings as they are stored."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+
 class NewProject(NamedTuple):
-    """What a new project is to be.
+    """What a new project of screening is to be.
 
     Parameters
     ----------
@@ -45,11 +54,19 @@ class NewProject(NamedTuple):
     double: bool = False
     prior: str = "reviews"
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As they are stored."""
+        check_topics(self.screen.topics)
+        if self.prior not in ("reviews", "none"):
+            raise InputError(f"prior={self.prior!r} is not known; choose reviews or none")
+        return {"screen": self.screen.to_json(), "double": self.double, "prior": self.prior}
+
 
 def create_project(
     registry: ReviewRegistry,
     owner: User,
-    plan: NewProject,
+    plan: Plan,
     records: Sequence[Document],
     store: Callable[[Session, str], None] | None = None,
 ) -> str:
@@ -59,17 +76,13 @@ def create_project(
     ----------
     registry : ReviewRegistry
     owner : User
-    plan : NewProject
+    plan : NewProject or NewCategories
     records : sequence of Document
         Duplicates merged.
     store : callable, optional
         What else is stored of the project, whose id it is given, in the same transaction.
     """
-    name = checked_name(plan.name)
-    check_topics(plan.screen.topics)
-    if plan.prior not in ("reviews", "none"):
-        raise InputError(f"prior={plan.prior!r} is not known; choose reviews or none")
-    settings = {"screen": plan.screen.to_json(), "double": plan.double, "prior": plan.prior}
+    name, settings = checked_name(plan.name), plan.settings
     id = secrets.token_hex(8)
     with registry.store.write() as session:
         session.add(Project(id=id, name=name, settings=settings))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
 import numpy as np
@@ -12,22 +12,21 @@ from sqlalchemy import select
 
 from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
 from textbayes.app.database import FullText, StoredRecord
-from textbayes.app.live import LiveReview
+from textbayes.app.labelling import NO_GUESS, Labelling
+from textbayes.app.live import CATEGORIES, Engine, LiveReview
 from textbayes.app.stages import is_full_text, topic_of
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
 from textbayes.report.texts import highlight
-from textbayes.screen import Collection, Screening
 from textbayes.screen.duplicates import doi_of, pubmed_number
 from textbayes.screen.screening import check_record
 from textbayes.screen.status import probabilities
-from textbayes.screen.topic import ScreeningTopic
 
 _MOST_SHOWN = 20_000  # characters of a text
 _MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ready:
     """A record as anybody sees it.
 
@@ -41,12 +40,15 @@ class Ready:
     fields : dict
         Everything else that is known of it.
     probability : float
+        That it is relevant, or has the likeliest label.
     words : dict
         Words that move it most, and by how much.
     links : dict
         Where it can be found: name of the place → address.
     file : str
         The name of its PDF; empty where there is none.
+    guesses : list
+        Of a project of categories the likeliest labels, with probabilities; empty before anything is known of labels.
     """
 
     id: str
@@ -57,7 +59,8 @@ class Ready:
     probability: float
     words: dict[str, float]
     links: dict[str, str]
-    file: str
+    file: str = ""
+    guesses: list[tuple[str, float]] = field(default_factory=list)
 
 
 class Said(NamedTuple):
@@ -105,7 +108,7 @@ class Said(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shown(Ready):
     """A record as a person sees it: what all see, and what was said of it; see :class:`Said`."""
 
@@ -130,21 +133,21 @@ def show(review: LiveReview, reviewer: ReviewerQueue, id: str) -> Shown:
     ready = review.shown.get((reviewer.topic, id))
     if ready is None:
         check_record(id, review.collection.row_of)
-        with review.model() as screening:
-            (ready,) = _made(review, screening, reviewer.topic, [id])
+        with review.engine() as engine:
+            (ready,) = _made(review, engine, reviewer.topic, [id])
     with review.looking() as assignments:
         said = Said.of(assignments, reviewer, id)
     return Shown(**vars(ready), **said._asdict())
 
 
-def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
+def make_ready(review: LiveReview, engine: Engine, topic: str) -> None:
     """Make all records of a topic that are in queues ready to be shown, and forget those that do not any more.
 
     Parameters
     ----------
     review : LiveReview
-    screening : Screening
-        Of the review, which has learnt everything.
+    engine : Screening or Labelling
+        Of the project, which has learnt everything.
     topic : str
     """
     with review.looking() as assignments:
@@ -153,14 +156,14 @@ def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
     for key in [key for key in review.shown if key[0] == topic and key not in lying]:
         review.shown.pop(key, None)
     missing = [id for id in there if (topic, id) not in review.shown]
-    for one in _made(review, screening, topic, missing):
+    for one in _made(review, engine, topic, missing):
         review.shown[topic, one.id] = one
 
 
-def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[str]) -> list[Ready]:
+def _made(review: LiveReview, engine: Engine, topic: str, ids: Sequence[str]) -> list[Ready]:
     if not ids:
         return []
-    rows = [screening.collection.row_of[id] for id in ids]
+    rows = [engine.collection.row_of[id] for id in ids]
     with review.store.read() as session:
         found = session.execute(
             select(StoredRecord.row, StoredRecord.text, StoredRecord.fields).where(
@@ -171,33 +174,40 @@ def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[st
         read = session.execute(select(FullText.name, FullText.file, FullText.text).where(*of_stage)).all()
     stored = {row: (text, fields) for row, text, fields in found}
     files, full_texts = {one.name: one.file for one in read}, {one.name: one.text for one in read}
+    if isinstance(engine, Labelling):
+        hidden = not review.settings["show_guess"]
+        found_by = [(id, row, NO_GUESS if hidden else engine.guess(row)) for id, row in zip(ids, rows, strict=True)]
+        return [
+            replace(_ready(id, *stored[row], engine.vectorizer, guess.terms, guess.probability),
+                    words=guess.words, guesses=guess.labels)
+            for id, row, guess in found_by
+        ]  # fmt: skip
     if is_full_text(topic):
-        row_of = screening.collection.row_of
+        row_of = engine.collection.row_of
         for id, more in full_texts.items():
             text, fields = stored[row_of[id]]
             stored[row_of[id]] = (f"{text}\n\n{more}", fields)
-    known = screening.topic(topic_of(topic))
+    known, vectorizer = engine.topic(topic_of(topic)), engine.collection.vectorizer
     p = probabilities(known, known.predictors[np.asarray(rows, dtype=np.int64)]).tolist()
     return [
-        _ready(known, screening.collection, row, *stored[row], probability, files.get(id, ""))
+        _ready(id, *stored[row], vectorizer, known.words_behind(row, _MARKED), probability, files.get(id, ""))
         for id, row, probability in zip(ids, rows, p, strict=True)
     ]
 
 
 def _ready(
-    known: ScreeningTopic,
-    collection: Collection,
-    row: int,
+    id: str,
     text: str,
     fields: dict[str, str],
+    vectorizer: Any,
+    words: dict[str, float],
     probability: float,
-    file: str,
+    file: str = "",
 ) -> Ready:
-    words = known.words_behind(row, _MARKED)
     title, _, body = text.partition("\n")
-    heading, marked = _split(highlight(text, collection.vectorizer, words, _MOST_SHOWN))
+    heading, marked = _split(highlight(text, vectorizer, words, _MOST_SHOWN))
     return Ready(
-        id=collection.ids[row],
+        id=id,
         title=title,
         text=marked,
         heading=heading,
@@ -231,12 +241,14 @@ FILTERS = ("all", "unread", "relevant", "irrelevant", "unsure", "conflict", "asi
 SORTS = ("file", "probability")
 _TAG = "tag: "  # begins a filter by a tag
 _AROUND = 90  # characters before and after what was found
+LABEL_FILTERS = ("all", "unread", "none", "unsure", "aside", "noted")  # and numbers of labels
 
 
 class ListedRecord(NamedTuple):
     """A record in a list: id, title, what stands of it or one's own answer, one's note, and those of others.
 
-    ``excluded_for`` and ``tags`` are as in :class:`Said`, ``extract`` is the text around what was looked for.
+    ``excluded_for`` and ``tags`` are as in :class:`Said`, ``extract`` is the text around what was looked for;
+    ``probability`` is missing in a project of categories.
     """
 
     id: str
@@ -246,7 +258,7 @@ class ListedRecord(NamedTuple):
     notes: dict[int, str]
     excluded_for: str
     tags: tuple[str, ...]
-    probability: float
+    probability: float | None
     extract: str
 
 
@@ -265,10 +277,13 @@ class Listing(NamedTuple):
     n_found: int
 
 
-def filters_of(review: LiveReview) -> tuple[str, ...]:
-    """What records can be listed by: their answers, and the tags of the project."""
-    with review.looking() as assignments:
-        return (*FILTERS, *(_TAG + tag for tag in assignments.marks.tags))
+def filters_of(assignments: Assignments) -> dict[str, str]:
+    """What lists can be made of, answers and tags or labels, and how it is called."""
+    if assignments.labels is None:
+        names = (*FILTERS, *(_TAG + tag for tag in assignments.marks.tags))
+        return dict(zip(names, names, strict=True))
+    named = {str(label.number): label.name for label in assignments.labels.in_use}
+    return dict(zip(LABEL_FILTERS, LABEL_FILTERS, strict=True)) | named
 
 
 def list_records(
@@ -286,22 +301,24 @@ def list_records(
         Text that is looked for, in any letter case.
     start : int
     sort : {"file", "probability"}
-        The order of the file, or the most probably relevant first.
+        The order of the file, or, of a review, the most probably relevant first.
     """
-    check_choice("show", show, filters_of(review))
-    check_choice("sort", sort, SORTS)
+    check_choice("sort", sort, SORTS[:1] if review.kind == CATEGORIES else SORTS)
     own = StoredRecord.project_id == review.id
     topic = topic_of(reviewer.topic)
-    with review.model() as screening:
-        predictors = screening.topic(topic).predictors
+    predictors = None
+    if review.kind != CATEGORIES:
+        with review.model() as screening:
+            predictors = screening.topic(topic).predictors
     with review.looking() as assignments, review.store.read() as session:
+        check_choice("show", show, tuple(filters_of(assignments)))
         wanted = _wanted(review, assignments, reviewer, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
             matching = select(StoredRecord.row).where(own, StoredRecord.text.ilike(f"%{pattern}%", escape="\\"))
             met = set(session.scalars(matching))
             wanted = [row for row in wanted if row in met]
-        if sort == "probability":
+        if predictors is not None and sort == "probability":
             wanted.sort(key=lambda row: -predictors[row])
         start = max(0, min(start, len(wanted)) // AT_ONCE * AT_ONCE)
         some = wanted[start : start + AT_ONCE]
@@ -310,8 +327,12 @@ def list_records(
         ).all()
         by_row = {row: (name, text) for row, name, text in found}
         said = {row: Said.of(assignments, reviewer, by_row[row][0]) for row in some}
-    with review.model() as screening:
-        p = probabilities(screening.topic(topic), predictors[np.asarray(some, dtype=np.int64)]).tolist()
+        shown = (lambda answer: answer or "") if assignments.labels is None else assignments.labels.shown
+        answers = {row: shown(said[row].answer) for row in some}
+    p: list[float | None] = [None] * len(some)
+    if predictors is not None:
+        with review.model() as screening:
+            p = probabilities(screening.topic(topic), predictors[np.asarray(some, dtype=np.int64)]).tolist()
     records = []
     for row, probability in zip(some, p, strict=True):
         (name, text), one = by_row[row], said[row]
@@ -320,7 +341,7 @@ def list_records(
             ListedRecord(
                 name,
                 title,
-                one.answer or "",
+                answers[row],
                 one.note,
                 one.notes,
                 one.excluded_for,
@@ -356,6 +377,10 @@ def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueu
     elif show == "aside":
         seen = [one for one in assignments.later if one == reviewer or (one.topic == topic and not assignments.double)]
         ids = [id for one in seen for id in assignments.later[one]]
+    elif assignments.labels is not None and show.isdecimal():
+        numbers = assignments.labels.numbers
+        said = {id: numbers(assignments.answer_for(*reviewer, id)) for id in assignments.opinions[topic]}
+        ids = [id for id, given in said.items() if given and int(show) in given]
     else:
         sought = CONFLICT if show == "conflict" else show
         ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*reviewer, id) == sought]

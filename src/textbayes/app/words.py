@@ -87,7 +87,7 @@ def words_of_protocol(review: LiveReview, text: str) -> list[str]:
     """
     from textbayes.text.packed import unpack
 
-    collection = review.collection
+    collection = review.screening.collection
     tokens = tokenize([text[:100_000]], collection.vectorizer.token_pattern, True)
     vocabulary = collection.vectorizer.columns_by_term()
     common = set(load_stop_words("english"))

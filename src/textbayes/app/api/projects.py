@@ -26,9 +26,12 @@ from textbayes.app.api.schemas import (
     RecordsAdded,
     StrategyChange,
 )
+from textbayes.app.categories import NewCategories, create_categories, measure
 from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
+from textbayes.app.labels import read_labels
+from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.prisma import PrismaNumbers, prisma_numbers, prisma_picture
 from textbayes.app.projects import (
     NewProject,
@@ -43,6 +46,7 @@ from textbayes.app.records import show as show_record
 from textbayes.app.stages import topic_of
 from textbayes.app.words import said_words, say, strong_words
 from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged
 from textbayes.screen.settings import TOPIC
@@ -70,10 +74,19 @@ def make_project(
     prior: Annotated[str, Form(description="reviews or none.")] = "reviews",
     double: Annotated[bool, Form(description="Two people read every record.")] = False,
     take_answers: Annotated[bool, Form(description="Keep the decisions of the file as your answers.")] = False,
+    kind: Annotated[str, Form(description="screening or categories.")] = SCREENING,
+    labels: Annotated[str, Form(description="Of categories: one on each line, as name or name: description.")] = "",
+    several: Annotated[bool, Form(description="Of categories: a text may have several labels, or none.")] = False,
+    show_guess: Annotated[bool, Form(description="Of categories: people see what the model guesses.")] = True,
 ) -> ProjectMade:
-    """Make a project of a file."""
+    """Make a project of a file, to screen its records or to sort them into categories."""
+    check_choice("kind", kind, (SCREENING, CATEGORIES))
     mapping = Mapping(tuple(field.strip() for field in text_fields.split(",") if field.strip()), id_field)
     read = read_records(file.filename or "records", file.file.read(), mapping)
+    if kind == CATEGORIES:
+        plan = NewCategories(name, read_labels(labels), several, show_guess)
+        id = create_categories(registry, who.user, plan, read.records)
+        return ProjectMade(id=id, n_records=len(read.records), merged=_merged(read.merged))
     asked = _questions(questions)
     settings = ScreenSettings(
         topics=tuple(asked), questions={topic: text for topic, text in asked.items() if text}, strategy=strategy
@@ -98,9 +111,9 @@ def project(who: Reader) -> ProjectDescription:
 @router.patch("/{project_id}")
 def change_strategy(who: Owner, change: StrategyChange) -> ProjectDescription:
     """Hand records out by another strategy from now on."""
-    entry = who.review.screening.change_of_strategy(change.strategy.strip())
+    entry = who.review.as_it_is.change_of_strategy(change.strategy.strip())
     who.review.step(who.user.id, lambda assignments: [entry])
-    with who.review.model():
+    with who.review.engine():
         return _described(who)
 
 
@@ -164,11 +177,14 @@ def figure(who: Reader, figure: str, format: str, topic: Topic = None) -> Respon
 
 
 def _described(who: Access) -> ProjectDescription:
-    settings = who.review.screening.settings
+    review = who.review
+    settings = review.screening.settings if review.kind == SCREENING else None
     return ProjectDescription(
-        id=who.review.id, name=who.review.name, role=who.role, n_records=who.review.collection.n_records,
-        topics=list(settings.topics), questions=dict(settings.questions), strategy=settings.strategy,
-        double=bool(who.review.settings.get("double")), target=settings.target, confidence=settings.confidence,
+        id=review.id, name=review.name, role=who.role, n_records=review.collection.n_records, kind=review.kind,
+        topics=list(review.topics), questions={} if settings is None else dict(settings.questions),
+        strategy=review.strategy, double=bool(review.settings.get("double")),
+        target=None if settings is None else settings.target,
+        confidence=None if settings is None else settings.confidence,
     )  # fmt: skip
 
 
@@ -204,6 +220,8 @@ def judge(who: Reviewer, later: BackgroundTasks, given: schemas.RecordAnswer) ->
     reviewer = who.queue_of(given.topic)
     judging.judge(who.review, reviewer, given.id, given.answer, given.key, given.replace, given.reason)
     later.add_task(judging.top_up, who.review, reviewer)
+    if who.review.kind == CATEGORIES:
+        later.add_task(measure, who.review)
     return [_shown(who, one) for one in judging.assigned_records(who.review, reviewer)]
 
 

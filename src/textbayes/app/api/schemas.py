@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from textbayes.app.entries import Key, Reason
+from textbayes.app.entries import LABEL_NUMBERS, Key, Reason
 from textbayes.app.words import SaidWord, WordWeight
 
 MOST_TEXTS = 10_000
@@ -91,16 +91,17 @@ class ProjectDescription(BaseModel):
     name: str
     role: str
     n_records: int
+    kind: str
     topics: list[str]
     questions: dict[str, str]
     strategy: str
     double: bool
-    target: float
-    confidence: float
+    target: float | None = Field(description="Of a project of categories null, like confidence.")
+    confidence: float | None
 
 
 class StrategyChange(Body):
-    """likely, informative, random, or shares of them such as likely=0.95,random=0.05."""
+    """likely, informative, random, or shares of them; of categories clusters, information, error, margin, …"""
 
     strategy: Annotated[str, Field(max_length=200)]
 
@@ -122,6 +123,7 @@ class RecordShown(BaseModel):
     tags: list[str]
     links: dict[str, str]
     file: str
+    guesses: list[tuple[str, float]] = Field([], description="Of categories the likeliest labels, with probabilities.")
 
 
 class RecordListed(BaseModel):
@@ -134,7 +136,7 @@ class RecordListed(BaseModel):
     notes: dict[str, str]
     excluded_for: str
     tags: list[str]
-    probability: float
+    probability: float | None
     extract: str
 
 
@@ -164,7 +166,9 @@ class RecordAnswer(Body):
     """An answer to a record; withdrawn takes one's own back. One that is sent again with its key is kept once."""
 
     id: Plain
-    answer: Answer
+    answer: Answer | Annotated[str, Field(max_length=4_000, pattern=LABEL_NUMBERS)] = Field(
+        description="Of a project of categories numbers of labels with spaces between them, or none."
+    )
     reason: Annotated[Reason, Field(description="Of an exclusion; one of the project's list.")] = ""
     topic: Plain | None = None
     key: Key | None = None

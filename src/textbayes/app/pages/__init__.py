@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from textbayes.app.pages import account, full_texts, projects, review
+from textbayes.app.pages import account, categories, full_texts, projects, review
 
 page_router = APIRouter()
 for part in (
@@ -12,6 +12,7 @@ for part in (
     projects.router,
     review.router,
     full_texts.router,
+    categories.router,
     projects.settings_router,
     account.models_router,
     account.people_router,

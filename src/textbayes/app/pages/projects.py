@@ -10,16 +10,30 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Registry, SignedIn, Writer
 from textbayes.app.accounts import list_members, list_strangers, match_person, set_role
-from textbayes.app.exports import KINDS, OF_RECORDS, export, read_project
+from textbayes.app.categories import NewCategories, create_categories
+from textbayes.app.exports import CATEGORY_KINDS, KINDS, OF_RECORDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
+from textbayes.app.labels import read_labels
+from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.pages.render import page
 from textbayes.app.projects import Added, NewProject, add_records, delete_project, list_projects, project_of_file
 from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
 from textbayes.screen import ScreenSettings
 from textbayes.screen.settings import TOPIC
 
 router = APIRouter()
-Given = dict[str, str | bool]  # what was filled in before the preview was made anew
+Given = dict[str, str | bool]  # what the form of a new project has
+_NOTHING: Given = {
+    "name": "",
+    "questions": "",
+    "double": False,
+    "take_answers": False,
+    "kind": SCREENING,
+    "labels": "",
+    "several": False,
+    "hide_guess": False,
+}
 
 
 @router.get("/")
@@ -42,14 +56,7 @@ def upload(registry: Registry, who: Writer, file: Annotated[UploadFile, File()])
 @router.get("/uploads/{upload_id}")
 def look(request: Request, registry: Registry, who: SignedIn, upload_id: str) -> HTMLResponse:
     """Show what a file holds, and ask what it is for."""
-    return _look(
-        request,
-        registry,
-        who,
-        upload_id,
-        Mapping(),
-        {"name": "", "questions": "", "double": False, "take_answers": False},
-    )
+    return _look(request, registry, who, upload_id, Mapping(), _NOTHING)
 
 
 @router.post("/uploads/{upload_id}")
@@ -66,24 +73,31 @@ def take(
     prior: Annotated[str, Form()] = "none",
     double: Annotated[bool, Form()] = False,
     take_answers: Annotated[bool, Form()] = False,
+    kind: Annotated[str, Form()] = SCREENING,
+    labels: Annotated[str, Form()] = "",
+    several: Annotated[bool, Form()] = False,
+    hide_guess: Annotated[bool, Form()] = False,
     action: Annotated[str, Form()] = "create",
 ) -> Response:
     """Make a project of a file, or look at it again with other fields."""
     mapping = Mapping(tuple(dict.fromkeys(field for field in (title_field, text_field) if field)), id_field)
     if action == "look":
         given: Given = {
-            "name": name,
-            "questions": questions,
-            "double": double,
-            "take_answers": take_answers,
-        }
+            "name": name, "questions": questions, "double": double, "take_answers": take_answers, "kind": kind,
+            "labels": labels, "several": several, "hide_guess": hide_guess,
+        }  # fmt: skip
         return _look(request, registry, who, upload_id, mapping, given)
     sent = find_upload(registry.store, who.user, upload_id)
     read = read_records(sent.name, sent.content, mapping)
-    topics = topics_of(questions)
-    settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
-    plan = NewProject(name or sent.name, settings, double, prior)
-    id = project_of_file(registry, who.user, plan, read, take_answers)
+    check_choice("kind", kind, (SCREENING, CATEGORIES))
+    if kind == CATEGORIES:
+        plan = NewCategories(name or sent.name, read_labels(labels), several, show_guess=not hide_guess)
+        id = create_categories(registry, who.user, plan, read.records)
+    else:
+        topics = topics_of(questions)
+        settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
+        screening = NewProject(name or sent.name, settings, double, prior)
+        id = project_of_file(registry, who.user, screening, read, take_answers)
     registry.review(id)  # reads all records, here rather than at the first look
     drop_upload(registry.store, upload_id)
     return RedirectResponse(f"/projects/{id}/judge", 303)
@@ -124,7 +138,7 @@ def settings_page(request: Request, registry: Registry, who: Reader, topic: str 
 @settings_router.post("/strategy")
 def change_strategy(who: Owner, strategy: Annotated[str, Form()]) -> Response:
     """Hand records out by another strategy from now on."""
-    entry = who.review.screening.change_of_strategy(strategy.strip())
+    entry = who.review.as_it_is.change_of_strategy(strategy.strip())
     who.review.step(who.user.id, lambda assignments: [entry])
     return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
 
@@ -201,7 +215,8 @@ def _settings(
     strangers = list_strangers(registry.store, who.review)
     with who.review.looking() as assignments:
         unblinded, marks = assignments.sees_all(who.user.id), assignments.marks
+    kinds = CATEGORY_KINDS if who.review.kind == CATEGORIES else KINDS
     return page(
-        request, "settings.html.jinja", who, topic=reviewer.topic, members=members, kinds=KINDS, of_records=OF_RECORDS,
+        request, "settings.html.jinja", who, topic=reviewer.topic, members=members, kinds=kinds, of_records=OF_RECORDS,
         strangers=strangers, unblinded=unblinded, marks=marks, added=added,
     )  # fmt: skip

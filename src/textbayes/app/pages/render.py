@@ -17,6 +17,7 @@ from textbayes.app.access import Access
 from textbayes.app.accounts import Visitor
 from textbayes.app.stages import topic_of
 from textbayes.display.lines import visible
+from textbayes.evaluate.asked import Share
 from textbayes.report.render import percent, signed
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -98,6 +99,18 @@ def hits(text: str, find: str) -> Markup:
     marked = [Markup('<mark class="hit">{}</mark>').format(part) if k % 2 else escape(part)
               for k, part in enumerate(parts)]  # fmt: skip
     return Markup("").join(marked)
+
+
+def share_in_words(share: Share | None) -> str:
+    """An accuracy with its interval; empty where there are too few answers yet.
+
+    >>> share_in_words(Share(0.8333, 0.7, 0.915)), share_in_words(None)
+    ('83% (95% interval 70% to 92%)', '')
+    """
+    if share is None:
+        return ""
+    value, low, high = (f"{100.0 * part:.0f}%" for part in share[:3])
+    return f"{value} (95% interval {low} to {high})"
 
 
 def day(seconds: float) -> str:

@@ -13,6 +13,7 @@ from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
 from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.categories import measure, standing
 from textbayes.app.dashboard import (
     DRAWINGS,
     TopicView,
@@ -23,7 +24,8 @@ from textbayes.app.dashboard import (
     project_status,
 )
 from textbayes.app.entries import Key
-from textbayes.app.pages.render import page
+from textbayes.app.live import CATEGORIES
+from textbayes.app.pages.render import page, share_in_words
 from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_steps, prisma_svg
 from textbayes.app.records import SORTS, Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
@@ -56,6 +58,7 @@ def judge(
     later: BackgroundTasks,
     id: Annotated[str, Form()],
     answer: Annotated[str, Form()],
+    label: Annotated[list[str] | None, Form(description="Numbers of labels, for the answer “labels”.")] = None,
     topic: Annotated[str | None, Form()] = None,
     key: FormKey = None,
     replace: Annotated[bool, Form()] = False,
@@ -63,11 +66,15 @@ def judge(
 ) -> Response:
     """Keep an answer, or put a record aside; what comes next is in the queue already."""
     reviewer = who.queue_of(topic or who.first_topic)
+    if answer == "labels":
+        answer = " ".join(label or []) or "none"
     if answer == "skip":
         judging.skip(who.review, reviewer, id, key)
     else:
         judging.judge(who.review, reviewer, id, answer, key, replace, reason)
     later.add_task(judging.top_up, who.review, reviewer)
+    if who.review.kind == CATEGORIES:
+        later.add_task(measure, who.review)
     return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
@@ -117,18 +124,21 @@ def _reads(who: Access) -> bool:
 def _answer(request: Request, who: Access, reviewer: ReviewerQueue, shown: list[Shown]) -> Response:
     """The records for a script, the page for a person, or the way to the page after a form was sent."""
     with who.review.looking() as assignments:
-        n_read, marks = len(assignments.history[reviewer]), assignments.marks
+        n_read, marks, labels = len(assignments.history[reviewer]), assignments.marks, assignments.labels
         n_records = who.review.collection.n_records
         full_text = is_full_text(reviewer.topic)
         if full_text:
             n_records = len(assignments.to_assess(topic_of(reviewer.topic)))
+    share = who.review.as_it_is.last_share if labels is not None else None
     content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": reviewer.topic, "full_text": full_text}
     content |= {"reasons": marks.choices(full_text), "all_tags": marks.tags}
+    content |= {"labels": labels, "share": share_in_words(share)}
     if _PART in request.headers:
         return page(request, "records_part.html.jinja", who, **content)
     if request.method == "POST":
         return RedirectResponse(f"/projects/{who.review.id}/judge?{urlencode({'topic': reviewer.topic})}", 303)
-    return page(request, "judge.html.jinja", who, n_records=n_records, **content)
+    template = "judge.html.jinja" if labels is None else "label.html.jinja"
+    return page(request, template, who, n_records=n_records, **content)
 
 
 @router.get("/words")
@@ -187,9 +197,11 @@ def records_page(
     """Records with what stands of each, some at a time."""
     reviewer = who.queue_of(topic or who.first_topic)
     listed = list_records(who.review, reviewer, show, find, start, sort)
+    with who.review.looking() as assignments:
+        filters = filters_of(assignments)
     return page(
-        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=filters_of(who.review),
-        show=show, find=find, sort=sort, sorts=SORTS, people=names_of(who.review.store),
+        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=filters, show=show, find=find,
+        sort=sort, sorts=SORTS, people=names_of(who.review.store),
     )  # fmt: skip
 
 
@@ -200,11 +212,11 @@ def record_page(request: Request, who: Reader, id: str, topic: str | None = None
     shown = show_record(who.review, reviewer, id)
     notes = by_name(who.review.store, shown.notes)
     with who.review.looking() as assignments:
-        marks = assignments.marks
+        labels, marks = assignments.labels, assignments.marks
     reasons = marks.choices(is_full_text(reviewer.topic))
     return page(
         request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes, reasons=reasons,
-        all_tags=marks.tags,
+        all_tags=marks.tags, labels=labels,
     )  # fmt: skip
 
 
@@ -213,7 +225,11 @@ _MOST_CONFLICTS = 50  # of a page
 
 @router.get("/dashboard")
 def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
-    """Estimate, curve, forecast, probabilities and words."""
+    """Estimate, curve, forecast, probabilities and words; of a project of categories labels and accuracy."""
+    if who.review.kind == CATEGORIES:
+        stands = standing(who.review)
+        share = share_in_words(stands.share)
+        return page(request, "categories.html.jinja", who, stands=stands, share=share)
     name = topic_of(who.queue_of(topic or who.first_topic).topic)
     status = project_status(who.review, name)
     with who.review.model() as screening:

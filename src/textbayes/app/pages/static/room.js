@@ -183,6 +183,7 @@ function judging() {
   const box = boxes.get(document.body.dataset.project);
   const counter = document.getElementById("n-read");
   const keys = document.getElementById("keys");
+  const live = document.getElementById("share"); // accuracy, where texts get labels
   const buttons = document.querySelectorAll(".answers button");
 
   const desk = () => document.getElementById("desk");
@@ -214,6 +215,7 @@ function judging() {
   function count(found) {
     const more = unsent("judge").filter((item) => item.fields.answer !== "skip").length;
     counter.textContent = String(Number(found.dataset.read) + more);
+    if (live) live.textContent = found.dataset.share;
   }
 
   function ready() {
@@ -221,6 +223,14 @@ function judging() {
     buttons.forEach((button) => { button.disabled = !there && !button.classList.contains("undo"); });
     const field = document.querySelector("#answer input[name=id]");
     field.value = current()?.dataset.id ?? "";
+  }
+
+  // The labels that are ticked, as an answer; the ticks are gone for the next text.
+  function ticked() {
+    const boxes = [...document.querySelectorAll("#answer input[name=label]")];
+    const given = boxes.filter((one) => one.checked).map((one) => one.value);
+    boxes.forEach((one) => { one.checked = false; });
+    return given.join(" ") || "none";
   }
 
   function answer(given, reason = "") {
@@ -231,6 +241,7 @@ function judging() {
       shown.querySelector(".reasons button")?.focus();
       return;
     }
+    if (given === "labels") given = ticked();
     const id = shown.dataset.id;
     const next = articles().find((one) => one !== shown);
     document.activeElement?.blur(); // a note is saved before its record goes
@@ -279,6 +290,17 @@ function judging() {
     filling = false;
   };
 
+  const guess = document.getElementById("guess"); // a person may hide it, on all projects of this browser
+  if (guess) {
+    try { guess.checked = localStorage.getItem("textbayes:guess") !== "hidden"; } catch { /* shown, then */ }
+    const show = () => main.classList.toggle("no-guess", !guess.checked);
+    guess.addEventListener("change", () => {
+      show();
+      try { localStorage.setItem("textbayes:guess", guess.checked ? "shown" : "hidden"); } catch { /* for this page */ }
+    });
+    show();
+  }
+
   document.getElementById("answer").addEventListener("submit", (event) => {
     event.preventDefault();
     answer(event.submitter.value);
@@ -305,17 +327,22 @@ function judging() {
     }
     if (typing && event.key === "Escape") { event.target.blur(); return; }
     if (typing || !keys.checked || event.ctrlKey || event.altKey || event.metaKey) return;
-    const says = { r: "relevant", i: "irrelevant", u: "unsure", s: "skip" }[event.key.toLowerCase()];
+    if (event.key === "Enter" && event.target.closest("a, button, summary")) return; // it has its own use there
+    const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
     const number = /^Digit[1-9]$/.test(event.code) ? Number(event.code.at(-1)) - 1 : -1;
-    if (says) { event.preventDefault(); answer(says); }
-    else if (number >= 0 && event.shiftKey) {
+    const pressed = document.querySelector(`.answers [aria-keyshortcuts="${CSS.escape(key)}"]`);
+    if (number >= 0 && event.shiftKey) {
       current()?.querySelectorAll(".tags input[type=checkbox]")[number]?.click();
-    } else if (number >= 0) {
+    } else if (pressed?.matches("input")) { event.preventDefault(); pressed.checked = !pressed.checked; }
+    else if (pressed?.form.id === "undo") { event.preventDefault(); box.add("undo", undo, { topic }); }
+    else if (pressed) { event.preventDefault(); answer(pressed.value); }
+    else if (number >= 0) {
       const reason = current()?.querySelectorAll(".reasons button")[number]?.value;
       if (reason) answer("irrelevant", reason);
-    }
-    else if (event.key.toLowerCase() === "b") { event.preventDefault(); box.add("undo", undo, { topic }); }
-    else if (event.key.toLowerCase() === "n") { event.preventDefault(); current()?.querySelector("textarea")?.focus(); }
+    } else if (event.key.toLowerCase() === "l") {
+      const name = document.querySelector("#new-label input[name=name]");
+      if (name) { event.preventDefault(); name.focus(); }
+    } else if (event.key.toLowerCase() === "n") { event.preventDefault(); current()?.querySelector("textarea")?.focus(); }
     else if (event.key.toLowerCase() === "w") {
       event.preventDefault();
       const why = current()?.querySelector("details");
