@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def write_encoder(folder: Path, words: Iterable[str], seed: int = 0, **settings: Any) -> Path:
-    """Write an encoder that knows these words, and each letter as a piece of others.
+def write_encoder(folder: Path, groups: Sequence[Sequence[str]], seed: int = 0, **settings: Any) -> Path:
+    """Write an encoder that knows which words are of one group, and each letter as a piece of other words.
 
     Parameters
     ----------
     folder : Path
-    words : iterable of str
+    groups : sequence of sequences of str
+        Words of one group have like embeddings, as if it had been trained on many texts.
     seed : int
     **settings
         Of ``BertConfig``, beside the usual small ones.
@@ -26,7 +27,9 @@ def write_encoder(folder: Path, words: Iterable[str], seed: int = 0, **settings:
     from transformers import BertConfig, BertModel
 
     letters = "abcdefghijklmnopqrstuvwxyz0123456789'"
-    listed = dict.fromkeys([*SPECIAL, *letters, *(f"##{letter}" for letter in letters), *words])
+    listed = dict.fromkeys(
+        [*SPECIAL, *letters, *(f"##{letter}" for letter in letters), *(word for group in groups for word in group)]
+    )
     numbers = {name: number for number, name in enumerate(listed)}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -40,6 +43,9 @@ def write_encoder(folder: Path, words: Iterable[str], seed: int = 0, **settings:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         body = BertModel(config)
+        known = body.get_input_embeddings().weight.data
+        for group in groups:
+            known[[numbers[word] for word in group]] += 0.3 * torch.randn(config.hidden_size)
     body.save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "modules.json").write_text(json.dumps([]), encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textbayes.core.errors import InputError, MissingExtraError
-from textbayes.core.types import IntArray
+from textbayes.core.types import AnyArray
 
 FILE = "tokenizer.json"
 LONGEST = 254  # tokens of a text that are read, two less than what the packaged model was trained with
@@ -68,7 +68,7 @@ class Subwords:
             raise InputError(f"{folder} has no {FILE}, which says how the encoder reads texts; name another folder")
         return cls(path.read_text(encoding="utf-8"), longest)
 
-    def ids(self, texts: Sequence[str]) -> IntArray:
+    def ids(self, texts: Sequence[str]) -> AnyArray:
         """Numbers of the tokens of texts, (n_texts, longest), −1 where there is none."""
         found = np.full((len(texts), self.longest), NONE, dtype=np.int32)
         for row, one in enumerate(self._encoded(texts)):

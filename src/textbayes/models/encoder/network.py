@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,14 +17,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.models.encoder.schedule import SMALL, Schedule
 from textbayes.text.subwords import NONE, Special
 
-MANY_TEXTS = 2_000  # from here on a batch is large, and texts are read a few times
-_LARGE, _SMALL = 48, 16  # texts of a batch
-_FEW_STEPS = 60  # at least, however few the texts are
 _RATE, _HEAD_RATE = 8e-5, 1e-3  # the largest of each: of the encoder's weights, and of the new ones
 _PAIR_RATE, _PAIR_STEPS = 2e-5, 75
 _WARM, _DECAY, _LONGEST_STEP, _DROPOUT = 0.1, 0.01, 1.0, 0.1
@@ -32,26 +30,8 @@ _SORTED = 20  # batches among which texts of like length are put together
 _TOKENS = 32_768  # of a batch to score
 _PENALTY = 0.05  # of the squares of weights on vectors of length one: C = 10
 _NODES, _MOST_NODES, _PATH_TOKENS = 32, 512, 4_096
-WAYS = ("all", "pairs", "head")
+_UNUSED = "body.pooler."  # of BERT, which reads the first token
 COMPLETE = 1e-3  # of the log-odds, or of one: what parts may miss
-
-
-class Schedule(NamedTuple):
-    """How an encoder is fine-tuned: how often texts are read, and how many at once."""
-
-    epochs: int
-    batch: int
-
-    @classmethod
-    def of(cls, n_texts: int) -> Schedule:
-        """The schedule for so many texts: few are read often, and in small batches."""
-        if n_texts >= MANY_TEXTS:
-            return cls(2 if n_texts >= 10 * MANY_TEXTS else 4, _LARGE)
-        return cls(max(4, -(-_FEW_STEPS * _SMALL // n_texts)), _SMALL)
-
-    def n_steps(self, n_texts: int) -> int:
-        """Batches in all."""
-        return self.epochs * -(-n_texts // self.batch)
 
 
 class Network(nn.Module):
@@ -108,7 +88,7 @@ class Tokens:
     device : torch device
     """
 
-    def __init__(self, ids: IntArray, special: Special, device: Any) -> None:
+    def __init__(self, ids: AnyArray, special: Special, device: Any) -> None:
         before, after = len(special.before), len(special.after)
         own = (ids != NONE).sum(axis=1)
         rows = np.full((len(ids), before + int(own.max(initial=0)) + after), special.pad, dtype=np.int64)
@@ -150,10 +130,62 @@ def read_body(folder: str | Path) -> Any:
             logging.enable_progress_bar()
 
 
+def saved(network: Network) -> dict[str, AnyArray]:
+    """The weights that answers depend on, in half precision, by name."""
+    return {
+        name: weight.detach().cpu().half().numpy()
+        for name, weight in network.state_dict().items()
+        if weight.is_floating_point() and _UNUSED not in name
+    }
+
+
+def load(network: Network, arrays: Mapping[str, AnyArray]) -> None:
+    """Give a network the weights that :func:`saved` gave, in place; others are refused."""
+    wanted = saved(network)
+    if {name: array.shape for name, array in wanted.items()} != {name: array.shape for name, array in arrays.items()}:
+        raise ModelFileError("the weights of the model's encoder are not those of its network; was the file altered?")
+    given = {name: torch.from_numpy(np.ascontiguousarray(array)).float() for name, array in arrays.items()}
+    network.load_state_dict(given, strict=False)
+
+
+def restored(
+    config: dict[str, Any],
+    arrays: Mapping[str, AnyArray],
+    special: Special,
+    n_outputs: int,
+    exclusive: bool,
+    unit: bool,
+    device: str,
+) -> Network:
+    """The network of a model file; no code but that of transformers is run.
+
+    Parameters
+    ----------
+    config : dict
+        Of the encoder, as transformers has it.
+    arrays : mapping
+        As :func:`saved` gave them.
+    special, n_outputs, exclusive, unit
+        As for ``Network``.
+    device : str
+    """
+    from transformers import AutoConfig, AutoModel
+
+    known = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
+    try:
+        with torch.random.fork_rng(devices=[]):
+            body = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **known), trust_remote_code=False)
+            network = Network(body.float(), special, n_outputs, exclusive, unit)
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        raise ModelFileError(f"the model's encoder cannot be made: {error}") from error
+    load(network, arrays)
+    return network.to(torch.device(device)).eval()
+
+
 def fitted(
     body: Any,
     special: Special,
-    ids: IntArray,
+    ids: AnyArray,
     target: AnyArray,
     *,
     n_outputs: int,
@@ -200,7 +232,7 @@ def fitted(
 
 
 def tune(
-    network: Network, ids: IntArray, target: AnyArray, weight: FloatArray | None, seed: int, report: Progress = silent
+    network: Network, ids: AnyArray, target: AnyArray, weight: FloatArray | None, seed: int, report: Progress = silent
 ) -> None:
     """Fine-tune all weights of a network, in place; out of memory, batches are read in halves.
 
@@ -218,9 +250,12 @@ def tune(
     """
     device, schedule = network.device, Schedule.of(len(ids))
     texts, labels, counts = _on_device(network, ids, target, weight)
-    groups = [{"params": list(network.body.parameters())}, {"params": list(network.head.parameters()), "lr": _HEAD_RATE}]
+    groups = [
+        {"params": list(network.body.parameters()), "lr": _RATE},
+        {"params": list(network.head.parameters()), "lr": _HEAD_RATE},
+    ]
     total = schedule.n_steps(len(ids))
-    optimiser = torch.optim.AdamW(groups, lr=_RATE, weight_decay=_DECAY, fused=True)
+    optimiser = torch.optim.AdamW(groups, weight_decay=_DECAY, fused=True)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, [_RATE, _HEAD_RATE], total_steps=total + 1, pct_start=_WARM)
     rng, halves, done = np.random.default_rng(seed), 1, 0
     with _drawing(device, seed):
@@ -237,7 +272,7 @@ def tune(
     network.eval()
 
 
-def tune_by_pairs(network: Network, ids: IntArray, classes: IntArray, seed: int, report: Progress = silent) -> None:
+def tune_by_pairs(network: Network, ids: AnyArray, classes: IntArray, seed: int, report: Progress = silent) -> None:
     """Bring vectors of texts of one class together, and those of others apart, in place; then fit the head (SetFit).
 
     Parameters
@@ -259,7 +294,7 @@ def tune_by_pairs(network: Network, ids: IntArray, classes: IntArray, seed: int,
     with _drawing(device, seed):
         network.train()
         for step in range(_PAIR_STEPS if len(members) > 1 else 0):
-            pairs = [_pair(members, rng) for _ in range(_SMALL)]
+            pairs = [_pair(members, rng) for _ in range(SMALL)]
             rows = np.array([pair[:2] for pair in pairs]).T
             wanted = torch.tensor([pair[2] for pair in pairs], device=device)
             with _half_precision(device):
@@ -272,7 +307,7 @@ def tune_by_pairs(network: Network, ids: IntArray, classes: IntArray, seed: int,
     network.eval()
 
 
-def fit_head(network: Network, ids: IntArray, target: AnyArray, weight: FloatArray | None) -> None:
+def fit_head(network: Network, ids: AnyArray, target: AnyArray, weight: FloatArray | None) -> None:
     """Fit the linear map to the vectors of texts, brought to length one, in place; the encoder stays as it is.
 
     Parameters
@@ -299,7 +334,7 @@ def fit_head(network: Network, ids: IntArray, target: AnyArray, weight: FloatArr
     search.step(objective)
 
 
-def log_odds(network: Network, ids: IntArray) -> FloatArray:
+def log_odds(network: Network, ids: AnyArray) -> FloatArray:
     """Log-odds of every output for texts, (n_texts, n_outputs); of exclusive classes those against all others."""
     return np.asarray(_odds(network, _outputs(network, ids)).numpy())
 
@@ -312,7 +347,7 @@ class Shares(NamedTuple):
     n_steps: int
 
 
-def shares(network: Network, ids: IntArray) -> Shares:
+def shares(network: Network, ids: AnyArray) -> Shares:
     """Integrated gradients of one text's log-odds, along the straight path from the text with every token masked.
 
     They are complete: ``base`` and the parts add up to the log-odds, to 1e-3 of these by the number of steps, which is
@@ -380,16 +415,16 @@ def _odds(network: Network, outputs: Any) -> Any:
     return torch.stack(columns, dim=1)
 
 
-def _outputs(network: Network, ids: IntArray, vectors: bool = False) -> Any:
+def _outputs(network: Network, ids: AnyArray, vectors: bool = False) -> Any:
     """Outputs of texts, or the vectors before the head, on the CPU; texts of like length are read together."""
     texts = Tokens(ids, network.special, network.device)
     width = network.head.in_features if vectors else network.head.out_features
-    found, order, at_once = torch.empty((len(texts), width)), np.argsort(texts.lengths, kind="stable")[::-1], _TOKENS
+    found, order, at_once = torch.empty((len(texts), width)), np.argsort(-texts.lengths, kind="stable"), _TOKENS
     done = 0
     read = network.vectors if vectors else network
     with torch.no_grad():
         while done < len(order):
-            rows = np.ascontiguousarray(order[done : done + max(at_once // int(texts.lengths[order[done]]), 1)])
+            rows = order[done : done + max(at_once // int(texts.lengths[order[done]]), 1)]
             try:
                 with _half_precision(network.device):
                     found[torch.from_numpy(rows)] = read(*texts.batch(rows)).float().cpu()
@@ -427,7 +462,7 @@ def _halved(at_once: int, n_texts: int) -> int:
     return at_once // 2
 
 
-def _on_device(network: Network, ids: IntArray, target: AnyArray, weight: FloatArray | None) -> tuple[Tokens, Any, Any]:
+def _on_device(network: Network, ids: AnyArray, target: AnyArray, weight: FloatArray | None) -> tuple[Tokens, Any, Any]:
     """Texts, labels, and how much each text counts, one on the average, where the network is."""
     device = network.device
     counts = np.ones(len(ids)) if weight is None else weight / weight.mean()
