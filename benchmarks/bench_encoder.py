@@ -102,7 +102,7 @@ def run_job(folder: Path, job: Job, most: int, device: str) -> tuple[Job, np.nda
     return job, found, np.array([learning, time.perf_counter() - began - learning])
 
 
-def tune(folder: Path, names: list[str], seeds: int, workers: int, most: int) -> None:
+def tune(folder: Path, names: list[str], seeds: range, workers: int, most: int) -> None:
     """The trainings of the encoder, several at a time, since one alone leaves a card idle."""
     import torch
 
@@ -121,10 +121,10 @@ def tune(folder: Path, names: list[str], seeds: int, workers: int, most: int) ->
             write_scores(folder, job.name, own, seeds, card)
 
 
-def jobs_of(name: str, told: Told, seeds: int) -> Iterator[Job]:
+def jobs_of(name: str, told: Told, seeds: range) -> Iterator[Job]:
     """All trainings for a corpus."""
     for way in ("all",) if len(told.train) >= FEW else ("all", "pairs", "head"):
-        for seed in range(seeds):
+        for seed in seeds:
             yield from (Job(name, way, seed, k) for k in range(-1, int(told.fold.max()) + 1))
 
 
@@ -138,22 +138,23 @@ def results(folder: Path, jobs: list[Job], workers: int, most: int, device: str)
 
 
 def write_scores(
-    folder: Path, name: str, found: dict[Job, tuple[np.ndarray, np.ndarray]], seeds: int, card: str
+    folder: Path, name: str, found: dict[Job, tuple[np.ndarray, np.ndarray]], seeds: range, card: str
 ) -> None:
     """Held-out and test log-odds, (n_seeds, n_texts, n_outputs), by the way of learning."""
     told = told_of(folder, name)
     held = told.fold >= 0
     arrays: dict[str, Any] = {"card": np.array(card), "seconds": np.array([seconds for _, seconds in found.values()])}
     for way in {job.way for job in found}:
-        own = np.zeros((seeds, len(told.fold), told.n_outputs), dtype=np.float32)
+        own = np.zeros((len(seeds), len(told.fold), told.n_outputs), dtype=np.float32)
         for job, (odds, _) in found.items():
             if job.way == way and job.k >= 0:
-                own[job.seed, told.fold == job.k] = odds
+                own[seeds.index(job.seed), told.fold == job.k] = odds
         arrays[f"{way}.held_out"] = own[:, held]
-        test = [found[Job(name, way, seed, -1)][0] for seed in range(seeds)]
+        test = [found[Job(name, way, seed, -1)][0] for seed in seeds]
         arrays[f"{way}.test"] = np.stack(test).astype(np.float32)
-    np.savez_compressed(folder / f"{name}-scores.npz", **arrays)
-    print(f"{name}-scores.npz: {sum(arrays['seconds'][:, 0]):.0f} s of training", flush=True)
+    file = f"{name}-scores-{seeds.start}.npz"
+    np.savez_compressed(folder / file, **arrays)
+    print(f"{file}: {sum(arrays['seconds'][:, 0]):.0f} s of training", flush=True)
 
 
 def folds(folder: Path, names: list[str]) -> None:
@@ -229,19 +230,146 @@ def write_folds(folder: Path, name: str) -> None:
     )  # fmt: skip
 
 
+BARS = {"trec": {"accuracy": 0.965, "log-loss": 0.125}, "sentence_polarity": {"accuracy": 0.850, "ECE": 0.02}}
+LEVEL = 0.05
+
+
+def stack(folder: Path, names: list[str]) -> None:
+    """The pool with and without the encoder, and the encoder alone, on the test texts; the bars."""
+    from _common import close
+
+    names = [name for name in names if (folder / f"{name}-scores.npz").is_file()]
+    print(f"{'corpus':<19}{'':<10}{'accuracy':>9}{'log-loss':>9}{'ECE':>7}   (means of the seeds)")
+    missed, gained, behind = [], 0, []
+    for name in names:
+        found = [judged(folder, name, seed) for seed in range(n_seeds(folder, name))]
+        means = {
+            system: {key: float(np.mean([one.figures[system][key] for one in found])) for key in one_of(found, system)}
+            for system in found[0].figures
+        }
+        for system, own in means.items():
+            told = f"{own['accuracy']:>9.4f}{own['log-loss']:>9.4f}{own['ECE']:>7.4f}"
+            print(f"{name if system == 'words' else '':<19}{system:<10}{told}", flush=True)
+        kept = sum(one.kept for one in found)
+        worst = max(one.p_behind for one in found), min(one.p_behind for one in found)
+        print(f"{'':<19}kept {kept} of {len(found)}, weight of the encoder {np.mean([one.weight for one in found]):.2f}, "
+              f"more accurate than words at p = {max(one.p_words for one in found):.1e}, "
+              f"less than the encoder alone at p = {worst[1]:.2g}")  # fmt: skip
+        gained += all(one.p_words <= LEVEL for one in found)
+        behind += [name] if worst[1] * len(names) <= LEVEL else []
+        bars = BARS.get(name, {})
+        missed += [f"{name} {key} {means['pool'][key]:.4f} (bar {bar:g})" for key, bar in bars.items()
+                   if (means["pool"][key] < bar if key == "accuracy" else means["pool"][key] > bar)]  # fmt: skip
+        if means["pool"]["log-loss"] > means["words"]["log-loss"]:
+            missed.append(f"{name} log-loss {means['pool']['log-loss']:.4f} (words {means['words']['log-loss']:.4f})")
+    said = "; ".join(missed) or "none"
+    close(
+        "encoder", not missed and not behind,
+        f"{len(names)} corpora, bars missed: {said}; significantly more accurate than words on {gained}, significantly "
+        f"behind the encoder alone on {len(behind)} (bar 0)",
+    )  # fmt: skip
+
+
+class Judged(NamedTuple):
+    """Figures of one seed on the test texts, by system; chances of differences; whether and how the encoder counts."""
+
+    figures: dict[str, dict[str, float]]
+    p_words: float
+    p_behind: float
+    kept: bool
+    weight: float
+
+
+def one_of(found: list[Judged], system: str) -> dict[str, float]:
+    """The figures of the first."""
+    return found[0].figures[system]
+
+
+def n_seeds(folder: Path, name: str) -> int:
+    """How many seeds the second step had."""
+    with np.load(folder / f"{name}-scores.npz") as scores:
+        return len(scores["all.held_out"])
+
+
+def judged(folder: Path, name: str, seed: int) -> Judged:
+    """What a training would make of the scores of all members, judged on the test texts."""
+    from bench_answers import figures, significantly_below
+    from scipy import special
+
+    from _peers import Answer
+    from textbayes.categorizer.automatic import approve_view, best_encoder, useful_members
+    from textbayes.categorizer.held_out import HeldOut
+    from textbayes.categorizer.member_scores import Setting, Weighed, expected_weights
+    from textbayes.categorizer.members import Lexicon, Member
+    from textbayes.categorizer.plan import Plan
+    from textbayes.categorizer.stackers import LabelWeights
+    from textbayes.core.labels import LabelSpace, normalise_classes
+    from textbayes.evaluate import mcnemar_test
+
+    words, encoder = (dict(np.load(folder / f"{name}-{part}.npz")) for part in ("words", "scores"))
+    space: Any = LabelSpace(words["classes"].astype(object), str(words["kind"]))
+    stacker, fold = LabelWeights(space), told_of(folder, name).fold
+    ways = [way for way in ("all", "pairs", "head") if f"{way}.held_out" in encoder]
+    members = [
+        Member(f"words {number}", (0,), None if learns else Lexicon(None))
+        for number, learns in enumerate(words["expected"] > 0)
+    ] + [Member(way, (1,), None) for way in ways]
+    held_out = np.concatenate([words["held_out"], *(encoder[f"{way}.held_out"][[seed]] for way in ways)])
+    test = np.concatenate([words["test"], *(encoder[f"{way}.test"][[seed]] for way in ways)])
+    place = {member.name: number for number, member in enumerate(members)}
+    at = Setting(Plan(members, stacker, tokens=1), None, HeldOut.of(words["indicator"], fold, None, space))
+
+    def proba_by(chosen: list[Member], scores: np.ndarray) -> tuple[np.ndarray, Weighed]:
+        found = stacker.fit(scores, at.held, expected_weights(chosen))
+        used = useful_members(at, Weighed(chosen, scores, found))
+        own = test[[place[member.name] for member in used.members]]
+        return stacker.probabilities(own, used.stack), used
+
+    plain = [member for member in members if member.views == (0,)]
+    with_best = best_encoder(at, members, held_out)
+    chosen, scores, _ = approve_view(at, *with_best, 1)
+    pooled, used = proba_by(chosen, scores)
+    alone = test[place["all"]]
+    own = normalise_classes(special.log_expit(alone)) if space.kind == "multiclass" else special.expit(alone)
+    told = {"words": proba_by(plain, held_out[: len(plain)])[0], "encoder": own, "pool": pooled}
+    exclusive = space.kind != "multilabel"
+    truth = space.both_columns(words["truth"].astype(float)) > 0.5
+    answers = {}
+    for system, proba in told.items():
+        both = space.both_columns(proba)
+        decisions = both > 0.5
+        if exclusive:
+            decisions = np.arange(both.shape[1]) == both.argmax(axis=1)[:, None]
+        answers[system] = Answer(decisions, both)
+    weights = {member.name: float(share.mean()) for member, share in zip(used.members, used.stack.weights, strict=True)}
+    better = mcnemar_test(truth, answers["pool"].decisions, answers["words"].decisions, method="exact")
+    worse = mcnemar_test(truth, answers["pool"].decisions, answers["encoder"].decisions, method="exact")
+    by_encoder = sum(weights.get(way, 0.0) for way in ways)
+    return Judged(
+        {system: figures(truth, answer, exclusive) for system, answer in answers.items()},
+        better.p_value if better.difference > 0 else 1.0,
+        worse.p_value if worse.difference < 0 else 1.0,
+        by_encoder != 0.0,
+        by_encoder / max(sum(weights.values()), 1e-9),
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=("folds", "tune", "stack"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tasks", nargs="+", default=list(NAMES))
-    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--seeds", type=int, default=2 * SEEDS, help="two for each network that is judged")
+    parser.add_argument("--first-seed", type=int, default=0, help="others may have been run before")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time, processes")
     parser.add_argument("--texts", type=int, default=0, help="learn from so few texts, to see that all runs")
     options = parser.parse_args()
     if options.step == "folds":
         folds(options.folder, options.tasks)
     elif options.step == "tune":
-        tune(options.folder, options.tasks, options.seeds, options.jobs, options.texts)
+        tune(options.folder, options.tasks, range(options.first_seed, options.first_seed + options.seeds), options.jobs, options.texts)
+    else:
+        stack(options.folder, options.tasks)
 
 
 if __name__ == "__main__":
