@@ -250,9 +250,9 @@ def stack(folder: Path, names: list[str]) -> None:
         for system, own in means.items():
             told = f"{own['accuracy']:>9.4f}{own['log-loss']:>9.4f}{own['ECE']:>7.4f}"
             print(f"{name if system == 'words' else '':<19}{system:<10}{told}", flush=True)
-        kept = sum(one.kept for one in found)
+        kept, weight = sum(one.kept for one in found), np.mean([one.weight for one in found])
         worst = max(one.p_behind for one in found), min(one.p_behind for one in found)
-        print(f"{'':<19}kept {kept} of {len(found)}, weight of the encoder {np.mean([one.weight for one in found]):.2f}, "
+        print(f"{'':<19}kept {kept} of {len(found)}, weight of the encoder {weight:.2f}, "
               f"more accurate than words at p = {max(one.p_words for one in found):.1e}, "
               f"less than the encoder alone at p = {worst[1]:.2g}")  # fmt: skip
         gained += all(one.p_words <= LEVEL for one in found)
@@ -293,10 +293,10 @@ def n_seeds(folder: Path, name: str) -> int:
 
 def judged(folder: Path, name: str, seed: int) -> Judged:
     """What a training would make of the scores of all members, judged on the test texts."""
-    from bench_answers import figures, significantly_below
     from scipy import special
 
     from _peers import Answer
+    from bench_answers import figures
     from textbayes.categorizer.automatic import approve_view, best_encoder, useful_members
     from textbayes.categorizer.held_out import HeldOut
     from textbayes.categorizer.member_scores import Setting, Weighed, expected_weights
@@ -367,7 +367,13 @@ def main() -> None:
     if options.step == "folds":
         folds(options.folder, options.tasks)
     elif options.step == "tune":
-        tune(options.folder, options.tasks, range(options.first_seed, options.first_seed + options.seeds), options.jobs, options.texts)
+        tune(
+            options.folder,
+            options.tasks,
+            range(options.first_seed, options.first_seed + options.seeds),
+            options.jobs,
+            options.texts,
+        )
     else:
         stack(options.folder, options.tasks)
 

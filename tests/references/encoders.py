@@ -7,10 +7,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+GROUPS = [
+    [f"{first}{a}{middle}{b}" for first in firsts for a in "aeiou" for middle in "lmnr" for b in "aeiou"]
+    for firsts in ("bdfg", "kpst", "vwzj")
+]  # words that only an encoder knows to be alike: each is in a text or two
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def write_encoder(folder: Path, groups: Sequence[Sequence[str]], seed: int = 0, **settings: Any) -> Path:
+def draw(seed: int, n_texts: int, n_groups: int = 2) -> tuple[list[str], list[str]]:
+    """Texts of words of one group each, and its name."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(n_groups, size=n_texts)
+    texts = [" ".join(rng.choice(GROUPS[number], 3)) for number in numbers]
+    return texts, [f"group {number}" for number in numbers]
+
+
+def write_encoder(folder: Path, groups: Sequence[Sequence[str]] = GROUPS, seed: int = 0, **settings: Any) -> Path:
     """Write an encoder that knows which words are of one group, and each letter as a piece of other words.
 
     Parameters
@@ -45,7 +59,7 @@ def write_encoder(folder: Path, groups: Sequence[Sequence[str]], seed: int = 0, 
         body = BertModel(config)
         known = body.get_input_embeddings().weight.data
         for group in groups:
-            known[[numbers[word] for word in group]] += 0.3 * torch.randn(config.hidden_size)
+            known[[numbers[word] for word in group]] += 0.2 * torch.randn(config.hidden_size)
     body.save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "modules.json").write_text(json.dumps([]), encoding="utf-8")

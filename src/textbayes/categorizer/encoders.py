@@ -26,6 +26,7 @@ VARIABLE = "TEXTBAYES_ENCODER"  # what "auto" stands for: off, or a folder
 VIEW = "tokens"
 _NAMES = {"all": "encoder", "pairs": "encoder by pairs", "head": "encoder's head"}
 _CHARACTERS = 4.0  # of a token
+_NETWORKS = 2  # whose log-odds are averaged: held-out texts are predicted better than by one (bench_encoder.py)
 _MOST_SECONDS = {"quick": 0.0, "normal": 600.0, "thorough": 3_600.0}
 # Operations a second, of a CPU for each core, and seconds of a step whatever is read: the packaged encoder, measured.
 _SPEED = {"cpu": 2e10, "cuda": 2e13}
@@ -33,11 +34,10 @@ _STEP = {"cpu": 0.15, "cuda": 0.015}
 
 
 class ChosenEncoder(NamedTuple):
-    """The encoder of a training, None for none, and the seconds of fine-tuning that are expected."""
+    """The encoder of a training, None for none; how many networks of other seeds make it, none if it takes too long."""
 
     given: Any
-    seconds: float = 0.0
-    affordable: bool = True
+    n_networks: int = 0
 
 
 def chosen_encoder(model: Any, texts: Sequence[str]) -> ChosenEncoder:
@@ -60,12 +60,12 @@ def chosen_encoder(model: Any, texts: Sequence[str]) -> ChosenEncoder:
             if packaged_folder() is None:
                 return ChosenEncoder(None)
             given = PACKAGED
-    seconds = expected_seconds(model, given, texts)
-    return ChosenEncoder(given, seconds, not automatic or seconds <= _MOST_SECONDS[model.budget])
+    affordable = int(_MOST_SECONDS[model.budget] / expected_seconds(model, given, texts))
+    return ChosenEncoder(given, min(max(affordable, 0 if automatic else 1), _NETWORKS))
 
 
 def expected_seconds(model: Any, encoder: Any, texts: Sequence[str]) -> float:
-    """Seconds of all fine-tuning of a training, as far as speeds measured elsewhere tell.
+    """Seconds of all fine-tuning of one network, as far as speeds measured elsewhere tell.
 
     Parameters
     ----------
@@ -101,25 +101,27 @@ def with_tokens(
     return TextViews.of_fitted([*views.views, view], [*views.vectorizers_, vectorizer]), [*blocks, tokens]
 
 
-def encoder_members(views: TextViews, encoder: Any, n_texts: int, random_state: int, device: str) -> list[Member]:
+def encoder_members(
+    views: TextViews, encoder: ChosenEncoder, n_texts: int, random_state: int, device: str
+) -> list[Member]:
     """The encoder as a member that reads the last view; of few texts one for each way to learn.
 
     Parameters
     ----------
     views : TextViews
         Whose last view is that of tokens.
-    encoder : str or path
+    encoder : ChosenEncoder
     n_texts : int
     random_state : int
     device : {"auto", "cpu", "cuda"}
     """
     vectorizer: Any = views.vectorizers_[-1]
-    folder, special = str(find_encoder(encoder).folder), vectorizer.special
+    folder, special = str(find_encoder(encoder.given).folder), vectorizer.special
     return [
         Member(
             f"{_NAMES[way]}, {VIEW}",
             (len(views.views) - 1,),
-            EncoderClassifier(folder, special, way, int(random_state), device),
+            EncoderClassifier(folder, special, way, encoder.n_networks, int(random_state), device),
         )
         for way in (WAYS if n_texts < ENOUGH_TEXTS else WAYS[:1])
     ]

@@ -101,9 +101,9 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
         sentences = len(views.views)
         views, blocks = with_sentences(views, blocks, data.texts, network, report)
     encoder, encoders = chosen_encoder(model, data.texts), []
-    if encoder.given is not None and encoder.affordable:
+    if encoder.n_networks:
         views, blocks = with_tokens(views, blocks, data.texts, encoder.given, report)
-        encoders = encoder_members(views, encoder.given, n_texts, model.random_state, model.device)
+        encoders = encoder_members(views, encoder, n_texts, model.random_state, model.device)
     plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences, learning, encoders)
     used = any(member.estimator.uses_lengths for member in plan.members)
     lengths = text_lengths(data.texts, blocks[0], views, used)
@@ -112,7 +112,7 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     n_folds = model.cv if grouped else folds_for(n_texts, model.cv, model.budget)
     folds = Folds.stratified(data.indicator, n_folds, model.random_state, data.groups, data.firsts)
     folds = folds.holding_out(folds_held_out(n_texts, folds.n_cut, model.budget))
-    untried = {"embeddings": network if too_long else None, "encoder": None if encoder.affordable else encoder.given}
+    untried = {"embeddings": network if too_long else None, "encoder": None if encoder.n_networks else encoder.given}
     named = {name: name_of(one) for name, one in untried.items() if one is not None}
     prior_file = None
     if numeric and table is not None:

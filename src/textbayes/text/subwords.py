@@ -12,9 +12,10 @@ import numpy as np
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.types import AnyArray
 
-FILE = "tokenizer.json"
+CONFIG, FILE = "config.json", "tokenizer.json"
 LONGEST = 254  # tokens of a text that are read, two less than what the packaged model was trained with
 NONE = -1  # behind the last token of a text
+_OTHER_PLACES = 4  # special tokens, and two that RoBERTa begins with
 _CHARACTERS = 16  # a token at most: what is longer is cut before it is read at all
 
 
@@ -57,16 +58,21 @@ class Subwords:
             raise InputError(f"the tokenizer of the encoder cannot be read: {error}") from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.longest = longest
+        self.definition, self.longest = definition, longest
         self.size = int(self._tokenizer.get_vocab_size())
 
     @classmethod
-    def in_folder(cls, folder: str | Path, longest: int = LONGEST) -> Subwords:
-        """The tokenizer of the encoder in a folder."""
-        path = Path(folder) / FILE
-        if not path.is_file():
-            raise InputError(f"{folder} has no {FILE}, which says how the encoder reads texts; name another folder")
-        return cls(path.read_text(encoding="utf-8"), longest)
+    def in_folder(cls, folder: str | Path) -> Subwords:
+        """The tokenizer of the encoder in a folder, which reads no more tokens than that has places for."""
+        try:
+            definition = (Path(folder) / FILE).read_text(encoding="utf-8")
+            places = json.loads((Path(folder) / CONFIG).read_text(encoding="utf-8")).get("max_position_embeddings", 512)
+            return cls(definition, max(min(LONGEST, int(places) - _OTHER_PLACES), 1))
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{folder} holds no encoder that can be read ({error}); name a folder with {CONFIG}, {FILE} and "
+                "weights as .safetensors, as transformers saves them"
+            ) from error
 
     def ids(self, texts: Sequence[str]) -> AnyArray:
         """Numbers of the tokens of texts, (n_texts, longest), −1 where there is none."""

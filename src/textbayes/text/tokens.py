@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.core.codec import Field, Text, Whole
-from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.errors import MissingExtraError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.text import vectorizers
@@ -20,7 +20,7 @@ from textbayes.text.base import as_configured
 from textbayes.text.batches import check_each, check_texts
 from textbayes.text.sentence_models import PACKAGED, digest_of, name_of, packaged_folder
 from textbayes.text.sentences import WordlessVectorizer, check_digest
-from textbayes.text.subwords import FILE, LONGEST, Special, Subwords
+from textbayes.text.subwords import Special, Subwords
 
 
 class Encoder(NamedTuple):
@@ -49,12 +49,7 @@ def find_encoder(given: str | Path) -> Encoder:
     folder = packaged_folder() if str(given) == PACKAGED else Path(given).expanduser()
     if folder is None:
         raise MissingExtraError(PACKAGED, "encoder", "fine-tuning an encoder")
-    for file in ("config.json", FILE):
-        if not (folder / file).is_file():
-            raise InputError(
-                f"encoder={str(given)!r} holds no encoder: {folder} has no {file}; name a folder with config.json, "
-                f"{FILE} and weights as .safetensors, as transformers saves them, or {PACKAGED}"
-            )
+    Subwords.in_folder(folder)
     return Encoder(PACKAGED if str(given) == PACKAGED else name_of(folder), folder, digest_of(folder))
 
 
@@ -93,8 +88,9 @@ class TokenVectorizer(WordlessVectorizer):
     def fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Find the encoder; of the texts nothing is learnt."""
         found = find_encoder(self.encoder)
+        subwords = Subwords.in_folder(found.folder)
         self.name_, self.fingerprint_ = found.name, found.fingerprint
-        self.definition_, self.width_ = (found.folder / FILE).read_text(encoding="utf-8"), LONGEST
+        self.definition_, self.width_ = subwords.definition, subwords.longest
         return self
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:

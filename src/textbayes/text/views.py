@@ -185,7 +185,7 @@ class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
         check_views(list(fitted_views), [one.number for one in described], [one.vectorizer.name for one in described])
         for name, (_, _, _, weighting, vectorizer) in fitted_views.items():
             if isinstance(vectorizer, WordlessVectorizer) != isinstance(weighting, VectorWeighting):
-                raise ValueError(f"view {name!r} is wrong: what is no word, and that alone, is not weighed")
+                raise ValueError(f"view {name!r} is wrong: vectors and tokens, and they alone, are not weighed")
         views = [
             View(name, clone(vectorizer), weighting, part, factor)
             for name, (_, part, factor, weighting, vectorizer) in fitted_views.items()
