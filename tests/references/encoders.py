@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-GROUPS = [
-    [f"{first}{a}{middle}{b}" for first in firsts for a in "aeiou" for middle in "lmnr" for b in "aeiou"]
-    for firsts in ("bdfg", "kpst", "vwzj")
-]  # words that only an encoder knows to be alike: each is in a text or two
+_WORDS = [f"{a}{b}{c}{d}" for a in "bdfgkpstvwzj" for b in "aeiou" for c in "lmnr" for d in "aeiou"]
+GROUPS = np.random.default_rng(0).permutation(_WORDS).reshape(3, -1).tolist()  # only an encoder knows which are alike
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="the extra encoder is not installed: 
 
 import torch
 
-from references.encoders import draw, write_encoder
+from references.encoders import GROUPS, draw, write_encoder
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.models.encoder import network as networks
 from textbayes.models.encoder.schedule import Schedule, operations
@@ -80,7 +80,7 @@ def test_log_odds_of_classes_are_those_against_all_others(three, subwords):
     assert right(three, subwords, 3) >= 0.9
 
 
-@pytest.mark.parametrize("text", ["bala", "", "bala kemo zura", "unknown ? words " * 5])
+@pytest.mark.parametrize("text", [GROUPS[0][0], "", " ".join(words[0] for words in GROUPS), "unknown ? words " * 5])
 def test_parts_of_tokens_add_up_to_the_log_odds(three, subwords, text):
     ids = subwords.ids([text])
     told = networks.shares(three, ids[0])
@@ -95,7 +95,7 @@ def test_parts_of_tokens_add_up_to_the_log_odds(three, subwords, text):
 
 
 def test_a_word_of_a_group_speaks_for_it(three, subwords):
-    told = networks.shares(three, subwords.ids(["bala kemo"])[0])
+    told = networks.shares(three, subwords.ids([f"{GROUPS[0][0]} {GROUPS[1][0]}"])[0])
     assert told.parts[0, 0] > told.parts[0, 1]
     assert told.parts[1, 1] > 0.0 > told.parts[1, 0]
 
