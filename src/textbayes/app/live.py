@@ -24,6 +24,7 @@ from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.database import Event, Project, Store, StoredRecord
 from textbayes.app.labelling import TOPIC, Labelling, Rows
 from textbayes.app.labels import Labels
+from textbayes.app.stages import is_full_text
 from textbayes.core.atomic import make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import AnyArray
@@ -236,8 +237,12 @@ class LiveReview:
             self._apply(sequence, user, at, body)
 
     def _apply(self, sequence: int, user: int, at: float, body: Entry) -> None:
-        self._pending.extend((sequence, entry) for entry in self._assignments.apply(user, at, body))
+        learnt = self._assignments.apply(user, at, body)
+        self._pending.extend((sequence, entry) for entry in learnt if not is_full_text(entry.get("topic", "")))
         self._sequence = sequence
+        if body["kind"] == "full_text":
+            for key in [key for key in list(self.shown) if key[1] == body["id"]]:
+                self.shown.pop(key, None)
         self.stale |= body["kind"] == "records" and body["n_records"] > self.collection.n_records
 
     # -- what happens ------------------------------------------------------------------------------------------------

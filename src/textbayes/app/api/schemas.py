@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from textbayes.app.entries import LABEL_NUMBERS, Key
+from textbayes.app.entries import LABEL_NUMBERS, Key, Reason
 from textbayes.app.words import SaidWord, WordWeight
 
 MOST_TEXTS = 10_000
@@ -119,6 +119,10 @@ class RecordShown(BaseModel):
     note: str
     notes: dict[str, str]
     answer: str | None
+    excluded_for: str
+    tags: list[str]
+    links: dict[str, str]
+    file: str
     guesses: list[tuple[str, float]] = Field([], description="Of categories the likeliest labels, with probabilities.")
 
 
@@ -130,6 +134,10 @@ class RecordListed(BaseModel):
     answer: str
     note: str
     notes: dict[str, str]
+    excluded_for: str
+    tags: list[str]
+    probability: float | None
+    extract: str
 
 
 class RecordList(BaseModel):
@@ -140,6 +148,20 @@ class RecordList(BaseModel):
     n_found: int
 
 
+class RecordTags(Body):
+    """One's own tags of a record, in place of those there were; each must be in the project's list."""
+
+    tags: Annotated[list[Reason], Field(max_length=100)]
+    key: Key | None = None
+
+
+class Lists(Body):
+    """The reasons for exclusion and the tags of a project; of several reasons for a record the first counts."""
+
+    reasons: Annotated[list[Reason], Field(max_length=100)]
+    tags: Annotated[list[Reason], Field(max_length=100)]
+
+
 class RecordAnswer(Body):
     """An answer to a record; withdrawn takes one's own back. One that is sent again with its key is kept once."""
 
@@ -147,9 +169,33 @@ class RecordAnswer(Body):
     answer: Answer | Annotated[str, Field(max_length=4_000, pattern=LABEL_NUMBERS)] = Field(
         description="Of a project of categories numbers of labels with spaces between them, or none."
     )
+    reason: Annotated[Reason, Field(description="Of an exclusion; one of the project's list.")] = ""
     topic: Plain | None = None
     key: Key | None = None
     replace: bool = Field(False, description="Change another's answer, where one person reads each record.")
+
+
+class FullTextListed(BaseModel):
+    """A record of the second stage, and the name of its file."""
+
+    id: str
+    title: str
+    file: str
+    answer: str
+    excluded_for: str
+
+
+class FullTexts(BaseModel):
+    """The records of the second stage, and the topic under which they are judged."""
+
+    topic: str
+    records: list[FullTextListed]
+
+
+class FullTextAdded(BaseModel):
+    """Whether text was found in a PDF; those that were scanned have none."""
+
+    has_text: bool
 
 
 class Skip(Body):
@@ -234,6 +280,7 @@ class Settlement(Body):
 
     id: Plain
     answer: Literal["relevant", "irrelevant", "unsure"]
+    reason: Reason = ""
     topic: Plain | None = None
 
 
