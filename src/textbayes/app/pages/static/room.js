@@ -273,6 +273,7 @@ function judging() {
 
   // Whenever nothing is left to send, there is a record to read and one after it.
   let filling = false;
+  let lost = false; // whether the server did not answer when it was asked for more
   box.idle = async () => {
     if (filling) return;
     filling = true;
@@ -281,9 +282,17 @@ function judging() {
       try {
         const response = await fetch(`${judge}?topic=${encodeURIComponent(topic)}`, { headers: { "x-part": "1" } });
         const found = parsed(await response.text()).getElementById("desk");
-        if (found) { take(found, said !== before); break; }
+        if (found) {
+          const old = said !== before; // answers were given meanwhile: it may hold nothing but what they were given to
+          if (!old || found.querySelector("article:not([data-id=''])")) take(found, old);
+          if (lost) tell("· saved");
+          lost = false;
+          if (old && !current() && !box.items().length) continue; // nobody else would ask again
+          break;
+        }
         if (response.ok || response.status < 500) { tell("· the next record could not be loaded; load the page again"); break; }
       } catch { /* asked again */ }
+      lost = true;
       tell("· the server is not responding; trying again");
       await pause(2000);
     }
