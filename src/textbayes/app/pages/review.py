@@ -201,7 +201,7 @@ def records_page(
         filters = filters_of(assignments)
     return page(
         request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=filters, show=show, find=find,
-        sort=sort, sorts=SORTS, people=names_of(who.review.store),
+        sort=sort, sorts=SORTS[:1] if who.review.kind == CATEGORIES else SORTS, people=names_of(who.review.store),
     )  # fmt: skip
 
 
