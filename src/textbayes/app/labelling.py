@@ -19,7 +19,7 @@ from textbayes.store.event_folder import Entry
 TOPIC = "label"  # the one question to every text
 AT_RANDOM = "random"
 _GUESSES, _MARKED = 3, 12  # labels that are named, and terms of a text that are marked
-_NEW_ANSWERS = 5  # learnt before accuracy is measured again
+_NEW_ANSWERS = 5  # learnt before accuracy is measured again, or a tenth of those that there were
 # Held-out figures need some texts drawn at random: until there are that many every second text is.
 _FIRST_RANDOM, _FIRST_SHARE, _LATER_SHARE = 10, 0.5, 0.1
 
@@ -174,7 +174,7 @@ class Labelling:
     @property
     def share_is_old(self) -> bool:
         """Whether there are some more answers than at the last look."""
-        return self._n_learnt >= self._share_of + _NEW_ANSWERS or self._share_of < 0
+        return self._share_of < 0 or self._n_learnt >= self._share_of + max(_NEW_ANSWERS, self._share_of // 10)
 
     def growth(self, ahead: Sequence[int]) -> Growth | None:
         """How that share is expected to grow with so many more labels."""
