@@ -24,15 +24,20 @@ import numpy as np
 from _common import close
 from textbayes.reproduce.flexlink.simulated import data_set, outcome
 from textbayes.reproduce.flexlink.systems import (
+    LOGIT_DF,
     METHODS,
     N_SPLITS,
+    PRINTED_STOP,
+    PROBIT_DF,
     PUBLISHED,
     FlexlinkReading,
     Grid,
     SplitOutcome,
     Splits,
     body,
+    derived_rate,
     documents,
+    printed_rate,
     stories,
 )
 from textbayes.reproduce.flexlink.tables import (
@@ -44,7 +49,6 @@ from textbayes.reproduce.flexlink.tables import (
     printed_macro_f1,
     usual_macro_f1,
 )
-from textbayes.reproduce.flexlink.walk import LOGIT_DF, PRINTED_STOP, PROBIT_DF, derived_rate, printed_rate
 
 MICRO_BAR = 0.860
 TABLE_5 = Grid((1.0, 2.0, 8.0), (0.01, 0.05, 0.1), (0.5, 1.0, 1.5))  # the values that the paper's Table 5 names

@@ -29,7 +29,7 @@ from _rcv1_like import write
 from bench_out_of_core import indicator, pieces, rows, status
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
-from textbayes.scale.fit import fit_in_groups
+from textbayes.scale.out_of_core import fit_in_groups
 from textbayes.scale.shards import Shards, columns_on_disk
 from textbayes.text.batches import in_order
 

@@ -30,7 +30,7 @@ from _rcv1_like import N_DOCS, write
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
-from textbayes.scale.fit import fit_in_groups
+from textbayes.scale.out_of_core import fit_in_groups
 from textbayes.scale.shards import Shards, columns_on_disk, new_mapped
 from textbayes.text.batches import in_order
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent))  # pytest imports by path: so that tests find ``references``
 
 # Answers must not depend on whether the extra is installed, and nothing is looked for on the network.
-os.environ |= {"TEXTBAYES_EMBEDDINGS": "off", "HF_HUB_OFFLINE": "1"}
+os.environ |= {"TEXTBAYES_EMBEDDINGS": "off", "TEXTBAYES_ENCODER": "off", "HF_HUB_OFFLINE": "1"}
 # Tests run on all cores already: threads of linear algebra would only wait for each other.
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -41,6 +42,24 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: tests wait for processes, servers and pages a fifth of their time."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels on all cores before workers begin, each of which would compile them for itself."""
+    if hasattr(session.config, "workerinput") or not getattr(session.config.option, "numprocesses", None):
+        return
+    from textbayes.kernels import FEATURES
+    from textbayes.kernels._cache import compiled_folder
+
+    done = compiled_folder() / "all-features"
+    shares: list[list[str]] = [[] for _ in range(min(os.cpu_count() or 1, len(FEATURES)))]
+    for number, feature in enumerate(sorted(FEATURES, key=lambda feature: -feature.seconds)):
+        shares[number % len(shares)] += ["--only", feature.name]
+    commands = [[sys.executable, "-m", "textbayes.cli.main", "compile", "--json", *share] for share in shares]
+    running = [] if done.exists() else [subprocess.Popen(one, stdout=subprocess.DEVNULL) for one in commands]
+    failed = [process.args for process in running if process.wait()]
+    if not failed:
+        done.touch()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -21,7 +21,7 @@ from textbayes.links.probit import Probit
 from textbayes.links.skew_t import SkewLatent, SkewT
 from textbayes.links.student_t import StudentT
 from textbayes.priors.laplace import Laplace
-from textbayes.reproduce.flexlink.walk import GridFit, derived_rate
+from textbayes.reproduce.flexlink.systems import GridFit, derived_rate
 
 DFS, SKEWS, ETAS = (1.0, 2.0, 8.0, 100.0), (0.1, 0.5, 1.0, 1.5, 10.0), (-3.0, -0.2, 0.0, 0.4, 4.0)
 GAMMA = 0.3

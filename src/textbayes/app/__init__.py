@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from textbayes.core.lazy import on_first_use
 
-_PUBLIC = {
-    "AppSettings": "textbayes.app.settings",
-    "create_app": "textbayes.app.web",
-}
-__all__ = sorted(_PUBLIC)
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.app.settings": ("AppSettings",),
+        "textbayes.app.web": ("create_app",),
+    },
+)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from textbayes.app.accounts import names_of
-from textbayes.app.exports import Download
+from textbayes.app.agreement import kappa
+from textbayes.app.downloads import Download
 from textbayes.app.live import LiveReview
 from textbayes.app.words import WordWeight, strong_words
 from textbayes.core.validation import check_choice
@@ -47,15 +47,17 @@ class Agreement:
     people : list of str
         Their names.
     n_records, n_same : int
-    kappa : float or None
-        Cohen's κ over relevant, irrelevant and unsure; None where it is not defined: fewer than two records, or only
-        one answer given by both.
+    kappa, low, high : float or None
+        Cohen's κ over relevant, irrelevant and unsure, and its 95% credible interval; None where it is not defined:
+        only one answer given by both.
     """
 
     people: list[str]
     n_records: int
     n_same: int
     kappa: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -142,13 +144,8 @@ def disagreements(review: LiveReview, topic: str) -> Disagreements:
 
 
 def _agreement(people: list[str], pairs: list[tuple[str, str]]) -> Agreement:
-    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs))
-
-
-def _kappa(pairs: list[tuple[str, str]]) -> float | None:
-    if len({answer for pair in pairs for answer in pair}) < 2:
-        return None
-    return float(cohen_kappa_score(*map(list, zip(*pairs, strict=True))))
+    found = kappa(pairs) or (None, None, None)
+    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), *found)
 
 
 _drawing = threading.Lock()  # matplotlib's settings are one for all threads

@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.categorizer.estimator import TextCategorizer
-    from textbayes.categorizer.scorer import Assessment, Scorer
-    from textbayes.core.progress import Progress
+    from textbayes.categorizer.estimator import TextCategorizer as TextCategorizer
+    from textbayes.categorizer.scorer import Assessment as Assessment
+    from textbayes.categorizer.scorer import Scorer as Scorer
+    from textbayes.core.progress import Progress as Progress
 
-_PUBLIC = {
-    "Assessment": "textbayes.categorizer.scorer",
-    "Progress": "textbayes.core.progress",
-    "Scorer": "textbayes.categorizer.scorer",
-    "TextCategorizer": "textbayes.categorizer.estimator",
-}
-
-__all__ = [
-    "Assessment",
-    "Progress",
-    "Scorer",
-    "TextCategorizer",
-]
-
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.categorizer.estimator": ("TextCategorizer",),
+        "textbayes.categorizer.scorer": ("Assessment", "Scorer"),
+        "textbayes.core.progress": ("Progress",),
+    },
+)

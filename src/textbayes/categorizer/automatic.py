@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from textbayes.categorizer.knowledge import Knowledge, prior_advice
 from textbayes.categorizer.member_scores import (
     Setting,
     Weighed,
+    alone_loss,
     cross_fitted,
     expected_weights,
     first_fold_loss,
@@ -33,7 +35,7 @@ from textbayes.models.base import FitOptions
 from textbayes.text import TermWeighting
 
 _SEED = 0  # of the texts that rare labels are made of
-_LEAST_GAIN_OF_SENTENCES = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
+_LEAST_GAIN_OF_NETWORKS = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
 _SURE = 2.0  # standard errors of what they gain, by text
 _LEAST_GAIN_OF_LABELS = 0.002  # of the log-loss, by label stacking
 
@@ -62,16 +64,27 @@ def useful_members(at: Setting, found: Weighed) -> Weighed:
     return Weighed(members, scores, stack)
 
 
-def approve_sentences(
-    at: Setting, members: list[Member], scores: FloatArray
-) -> tuple[list[Member], FloatArray, dict[str, Any] | None]:
-    """Members and scores, without those of sentence vectors if the ensemble gains too little by them, and why.
+def best_encoder(at: Setting, members: list[Member], scores: FloatArray) -> tuple[list[Member], FloatArray]:
+    """Members and scores, with one of the encoders: that of the way to learn which held-out texts prefer."""
+    tried = [m for m, member in enumerate(members) if member.views == (at.plan.tokens,)]
+    if len(tried) < 2:
+        return members, scores
+    best = min(tried, key=lambda m: alone_loss(scores[m], at.held))
+    kept = [m for m in range(len(members)) if m == best or m not in tried]
+    return [members[m] for m in kept], scores[kept]
 
-    Every later text would have to be read by the sentence model, so that it must gain a little, and more than it would
-    by chance: two standard errors. Weights are fitted to half of the folds, and compared on the other half.
+
+def approve_view(
+    at: Setting, members: list[Member], scores: FloatArray, view: int | None
+) -> tuple[list[Member], FloatArray, dict[str, Any] | None]:
+    """Members and scores, without those of a view if the ensemble gains too little by them, and why.
+
+    It is that of sentence vectors or of tokens: every later text would have to be read by a neural network, so that it
+    must gain a little, and more than it would by chance: two standard errors. Weights are fitted to half of the folds,
+    and compared on the other half.
     """
-    words = np.array([member.views != (at.plan.sentences,) for member in members])
-    if at.plan.sentences is None or words.all():
+    words = np.array([member.views != (view,) for member in members])
+    if view is None or words.all():
         return members, scores, None
     others = [member for member, reads_words in zip(members, words, strict=True) if reads_words]
     half = at.held.fold % 2
@@ -84,22 +97,23 @@ def approve_sentences(
     before = at.held.text_losses(tried[1])
     gain = before - at.held.text_losses(tried[0])
     by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
-    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_SENTENCES * before.sum(), by_chance):
+    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_NETWORKS * before.sum(), by_chance):
         return members, scores, outcome
     return others, scores[words], outcome
 
 
-def settle_sentences(
-    at: Setting, source: Source, members: Sequence[Member], outcome: dict[str, Any] | None
-) -> tuple[Source, dict[str, Any] | None]:
-    """What became of the sentence vectors; where no member reads them, texts are not read so from now on."""
-    if at.plan.sentences is None or not isinstance(source, TextSource):
-        return source, None
-    vectorizer: Any = source.vectorizers[at.plan.sentences]
-    if all(member.views != (at.plan.sentences,) for member in members):
-        source = source.without_view(at.plan.sentences)
+def settle_view(
+    source: Source, members: list[Member], view: int | None, outcome: dict[str, Any] | None
+) -> tuple[Source, list[Member], dict[str, Any] | None]:
+    """What became of sentence vectors or of tokens; where no member reads them, texts are not read so from now on."""
+    if view is None or not isinstance(source, TextSource):
+        return source, members, None
+    vectorizer: Any = source.vectorizers[view]
+    if all(member.views != (view,) for member in members):
+        source = source.without_view(view)
+        members = [replace(member, views=tuple(w - (w > view) for w in member.views)) for member in members]
         outcome = {"log_loss": None, "log_loss_without": None} | (outcome or {}) | {"outcome": "left out"}
-    return source, {"model": vectorizer.name_, **(outcome or {})}
+    return source, members, {"model": vectorizer.name_, **(outcome or {})}
 
 
 def stack_labels(

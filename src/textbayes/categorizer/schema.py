@@ -77,6 +77,7 @@ SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers
     "preset": Choice("auto", "linear"),
     "budget": Choice("quick", "normal", "thorough"),
     "embeddings": Text(200, least=1) | Null(),
+    "encoder": Text(200, least=1) | Null(),
 }
 
 # Parameters as they were given, where what was fitted does not tell: None stands for the default. A weighting is the
@@ -146,6 +147,7 @@ CHOICE: dict[str, Field] = {  # what an automatic training chose, and how well i
     "views": List(Record(_VIEW), 1, 20),
     "members": List(Record(_MEMBER), 1, 100),
     "embeddings": Record(_EMBEDDINGS) | Null(),
+    "encoder": Record(_EMBEDDINGS | {"half_precision": _WEIGHT | Null()}, ["half_precision"]) | Null(),
     "unlabelled": Record(_UNLABELLED) | Null(),
 }
 

@@ -1,7 +1,7 @@
 """Training of an ensemble: members are fitted fold by fold, weighed by what they say of held-out texts, and merged.
 
 The same steps train every plan, wherever the documents are. What a plan asks for beyond them (a choice of term weights
-and scales, sentence vectors that must be worth their cost, pruning, label stacking, a threshold for rare labels) is one
+and scales, neural networks that must be worth their cost, pruning, label stacking, a threshold for rare labels) is one
 function each (``automatic``).
 """
 
@@ -18,16 +18,18 @@ from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.categorizer.automatic import (
-    approve_sentences,
+    approve_view,
+    best_encoder,
     choose_scheme,
     describe,
     lexicon_found,
     prune,
-    settle_sentences,
+    settle_view,
     stack_labels,
     threshold_of_rare,
     useful_members,
 )
+from textbayes.categorizer.encoders import half_precision_cost
 from textbayes.categorizer.ensemble import Ensemble, Part
 from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight
 from textbayes.categorizer.member_scores import (
@@ -159,6 +161,16 @@ class PriorFile(NamedTuple):
     by_view: Sequence[MatchedPriors] | None = None
 
 
+class StepsTold(SamplingCallback):
+    """Callback that reports the steps of long fits."""
+
+    def __init__(self, report: Progress) -> None:
+        self._report = report
+
+    def step(self, what: str, done: int, total: int | None) -> None:
+        self._report(what, done, total)
+
+
 def train(
     plan: Plan,
     source: Source,
@@ -184,7 +196,7 @@ def train(
         Whether Ctrl-C in the cross-validation ends it with the members that are done, where there are any; otherwise,
         and at any other time, it ends the training.
     """
-    at, watch = setting_of(plan, target), sampling or SamplingCallback()
+    at, watch = setting_of(plan, target), sampling or StepsTold(report)
     held = at.held
     members = prepared_members(at, source, report)
     if plan.together:  # their links may have been looked for
@@ -199,7 +211,9 @@ def train(
     knowledge = None if prior is None else weigh_prior(at, source, members, prior, report, watch)
     members, scores = cross_validate(at, source, members, report, watch, knowledge, keep_partial=keep_partial)
     n_done = len(members)
-    members, scores, sentences = approve_sentences(at, members, scores)
+    members, scores = best_encoder(at, members, scores)
+    members, scores, sentences = approve_view(at, members, scores, plan.sentences)
+    members, scores, encoder = approve_view(at, members, scores, plan.tokens)
     members, scores, unlabelled = approve_unlabelled(at, members, scores)
     stack = plan.stacker.fit(scores, held, expected_weights(members))
     if knowledge is not None and prior is not None and prior.weight == "auto" and knowledge.weight.any():
@@ -211,7 +225,8 @@ def train(
     before = Weighed(members, scores, stack)
     members, scores, stack = useful_members(at, before) if plan.automatic else before
     stack = plan.stacker.finish(stack, scores, held)
-    source, sentences = settle_sentences(at, source, members, sentences)
+    source, members, encoder = settle_view(source, members, plan.tokens, encoder)
+    source, members, sentences = settle_view(source, members, plan.sentences, sentences)
     source, members, knowledge, unlabelled = settle_unlabelled(at, source, members, knowledge, unlabelled)
     proba, part = probabilities(at, source, scores, stack), parts_of(held)
     judged = cross_fitted(at, scores, part, expected_weights(members))
@@ -226,7 +241,9 @@ def train(
     if plan.automatic:
         stacked = ensemble.label_stacking is not None
         choice = describe(at, source, before, Weighed(members, scores, stack), judged, part, n_done, stacked)
-        choice |= {"embeddings": sentences, "unlabelled": unlabelled}
+        if encoder is not None:
+            encoder["half_precision"] = half_precision_cost(group.models)
+        choice |= {"embeddings": sentences, "encoder": encoder, "unlabelled": unlabelled}
     if knowledge is not None:
         found = prior_found(at, source, members, group, knowledge, features)
     elif plan.prior is not None:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
-def on_first_use(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package (PEP 562) whose names come from ``modules`` (name → module)."""
+def on_first_use(
+    package: str, modules: Mapping[str, Sequence[str]], own: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` (PEP 562) and ``__all__`` of a package whose public names are in other modules.
+
+    Parameters
+    ----------
+    package : str
+    modules : mapping of str to sequence of str
+        The names that come from each module, which is imported when one of them is first used.
+    own : sequence of str
+        Public names that the package has already.
+    """
+    module_of = {name: module for module, names in modules.items() for name in names}
+    public = sorted([*module_of, *own], key=lambda name: (not name.isupper(), name))
 
     def get(name: str) -> Any:
-        if name in modules:
-            return getattr(importlib.import_module(modules[name]), name)
+        if name in module_of:
+            return getattr(importlib.import_module(module_of[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    def names() -> list[str]:
-        listed: list[str] = importlib.import_module(package).__all__
-        return listed
-
-    return get, names
+    return get, lambda: public, public
 
 
 class LazyModule:

@@ -2,24 +2,31 @@
 
 ``os.cpu_count()`` and /proc/meminfo are those of the whole machine. Linux limits a process by the control groups above
 it (version 2, or the older version 1): its own group and every group that contains it. The smallest limit holds.
+A graphics card is used where there is one and PyTorch is installed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import importlib.util
 import math
 import numbers
 import os
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
 from threading import get_ident
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.errors import InputError, MissingExtraError, ModelFileError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray
+from textbayes.core.validation import check_choice
 
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
@@ -183,3 +190,34 @@ def n_threads(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise InputError(f"n_jobs={n_jobs!r} is not usable; pass a positive number, −1 for all cores or None for 1")
     return n_jobs if n_jobs > 0 else max(1, n_cores() + 1 + n_jobs)
+
+
+torch: Any = LazyModule("torch")
+
+DEVICES = ("auto", "cpu", "cuda")
+_DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+
+
+@cache
+def cuda_is_there() -> bool:
+    """Whether PyTorch is installed and has a card to use; without a driver it is not imported, which takes seconds."""
+    if importlib.util.find_spec("torch") is None:
+        return False
+    try:
+        ctypes.CDLL(_DRIVER)
+    except OSError:
+        return False
+    return bool(torch.cuda.is_available())
+
+
+def on_card(device: str) -> bool:
+    """Whether a training with ``device`` "auto", "cpu" or "cuda" uses a card; "cuda" without one is refused."""
+    check_choice("device", device, DEVICES)
+    if device == "cuda" and importlib.util.find_spec("torch") is None:
+        raise MissingExtraError("torch", "gpu", "device='cuda'")
+    if device == "cuda" and not cuda_is_there():
+        raise InputError(
+            "device='cuda' needs a graphics card that PyTorch can use, and there is none here; check what "
+            "torch.cuda.is_available() says, or use device='cpu'"
+        )
+    return device == "cuda" or (device == "auto" and cuda_is_there())

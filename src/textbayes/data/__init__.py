@@ -13,58 +13,41 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.data.catalogue import (
-        CORPORA,
-        Corpus,
-        CorpusInfo,
-        CorpusReport,
-        check_corpus,
-        corpus_path,
-        data_home,
-        download_corpus,
-        list_corpora,
-        load_corpus,
-        search_folders,
-    )
-    from textbayes.data.documents import open_documents
-    from textbayes.data.formats import FORMATS, Format
-    from textbayes.data.formats.svmlight import read_svmlight
+    from textbayes.data.catalogue import CORPORA as CORPORA
+    from textbayes.data.catalogue import Corpus as Corpus
+    from textbayes.data.catalogue import CorpusInfo as CorpusInfo
+    from textbayes.data.catalogue import CorpusReport as CorpusReport
+    from textbayes.data.catalogue import check_corpus as check_corpus
+    from textbayes.data.catalogue import corpus_path as corpus_path
+    from textbayes.data.catalogue import data_home as data_home
+    from textbayes.data.catalogue import download_corpus as download_corpus
+    from textbayes.data.catalogue import list_corpora as list_corpora
+    from textbayes.data.catalogue import load_corpus as load_corpus
+    from textbayes.data.catalogue import search_folders as search_folders
+    from textbayes.data.documents import open_documents as open_documents
+    from textbayes.data.formats import FORMATS as FORMATS
+    from textbayes.data.formats import Format as Format
+    from textbayes.data.formats.svmlight import read_svmlight as read_svmlight
 
-# Public name → module that defines it, loaded on first use: `import textbayes.data` costs nothing.
-_PUBLIC = {
-    "CORPORA": "textbayes.data.catalogue",
-    "FORMATS": "textbayes.data.formats",
-    "Corpus": "textbayes.data.catalogue",
-    "CorpusInfo": "textbayes.data.catalogue",
-    "CorpusReport": "textbayes.data.catalogue",
-    "Format": "textbayes.data.formats",
-    "check_corpus": "textbayes.data.catalogue",
-    "corpus_path": "textbayes.data.catalogue",
-    "data_home": "textbayes.data.catalogue",
-    "download_corpus": "textbayes.data.catalogue",
-    "list_corpora": "textbayes.data.catalogue",
-    "load_corpus": "textbayes.data.catalogue",
-    "open_documents": "textbayes.data.documents",
-    "read_svmlight": "textbayes.data.formats.svmlight",
-    "search_folders": "textbayes.data.catalogue",
-}
 
-__all__ = [
-    "CORPORA",
-    "FORMATS",
-    "Corpus",
-    "CorpusInfo",
-    "CorpusReport",
-    "Format",
-    "check_corpus",
-    "corpus_path",
-    "data_home",
-    "download_corpus",
-    "list_corpora",
-    "load_corpus",
-    "open_documents",
-    "read_svmlight",
-    "search_folders",
-]
-
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.data.catalogue": (
+            "CORPORA",
+            "Corpus",
+            "CorpusInfo",
+            "CorpusReport",
+            "check_corpus",
+            "corpus_path",
+            "data_home",
+            "download_corpus",
+            "list_corpora",
+            "load_corpus",
+            "search_folders",
+        ),
+        "textbayes.data.documents": ("open_documents",),
+        "textbayes.data.formats": ("FORMATS", "Format"),
+        "textbayes.data.formats.svmlight": ("read_svmlight",),
+    },
+)

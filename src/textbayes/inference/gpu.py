@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.codec import Choice, Fields, Null, Whole
-from textbayes.core.device import DEVICES, on_card
 from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.core.lazy import LazyModule
+from textbayes.core.machine import DEVICES, on_card
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference import inferences
 from textbayes.inference._all_labels import LINKS, DocumentMatrix, Fitted, Labels, NewtonOfLabels

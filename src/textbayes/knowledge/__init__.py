@@ -13,45 +13,29 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.knowledge.bxr import read_bxr
-    from textbayes.knowledge.informative_prior import Strength, count_priors, table_prior
-    from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
-    from textbayes.knowledge.rows import WordPrior
-    from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
-    from textbayes.knowledge.table import WordPriors
+    from textbayes.knowledge.bxr import read_bxr as read_bxr
+    from textbayes.knowledge.informative_prior import Strength as Strength
+    from textbayes.knowledge.informative_prior import count_priors as count_priors
+    from textbayes.knowledge.informative_prior import table_prior as table_prior
+    from textbayes.knowledge.match import MatchedPriors as MatchedPriors
+    from textbayes.knowledge.match import match_priors as match_priors
+    from textbayes.knowledge.match import with_words as with_words
+    from textbayes.knowledge.match import words_of as words_of
+    from textbayes.knowledge.rows import WordPrior as WordPrior
+    from textbayes.knowledge.sources import from_descriptions as from_descriptions
+    from textbayes.knowledge.sources import from_names as from_names
+    from textbayes.knowledge.sources import from_posterior as from_posterior
+    from textbayes.knowledge.sources import from_words as from_words
+    from textbayes.knowledge.table import WordPriors as WordPriors
 
-_PUBLIC = {
-    "MatchedPriors": "textbayes.knowledge.match",
-    "Strength": "textbayes.knowledge.informative_prior",
-    "WordPrior": "textbayes.knowledge.rows",
-    "WordPriors": "textbayes.knowledge.table",
-    "count_priors": "textbayes.knowledge.informative_prior",
-    "from_descriptions": "textbayes.knowledge.sources",
-    "from_names": "textbayes.knowledge.sources",
-    "from_posterior": "textbayes.knowledge.sources",
-    "from_words": "textbayes.knowledge.sources",
-    "match_priors": "textbayes.knowledge.match",
-    "read_bxr": "textbayes.knowledge.bxr",
-    "table_prior": "textbayes.knowledge.informative_prior",
-    "with_words": "textbayes.knowledge.match",
-    "words_of": "textbayes.knowledge.match",
-}
-
-__all__ = [
-    "MatchedPriors",
-    "Strength",
-    "WordPrior",
-    "WordPriors",
-    "count_priors",
-    "from_descriptions",
-    "from_names",
-    "from_posterior",
-    "from_words",
-    "match_priors",
-    "read_bxr",
-    "table_prior",
-    "with_words",
-    "words_of",
-]
-
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.knowledge.bxr": ("read_bxr",),
+        "textbayes.knowledge.informative_prior": ("Strength", "count_priors", "table_prior"),
+        "textbayes.knowledge.match": ("MatchedPriors", "match_priors", "with_words", "words_of"),
+        "textbayes.knowledge.rows": ("WordPrior",),
+        "textbayes.knowledge.sources": ("from_descriptions", "from_names", "from_posterior", "from_words"),
+        "textbayes.knowledge.table": ("WordPriors",),
+    },
+)

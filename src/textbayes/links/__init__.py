@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import on_first_use
 from textbayes.core.registry import Registry
-from textbayes.links.base import BaseLink
+from textbayes.links.base import BaseLink as BaseLink
 
 if TYPE_CHECKING:
-    from textbayes.links.flip import Flip
-    from textbayes.links.logit import Logit
-    from textbayes.links.probit import Probit
-    from textbayes.links.skew_t import SkewT
-    from textbayes.links.student_t import StudentT
+    from textbayes.links.flip import Flip as Flip
+    from textbayes.links.logit import Logit as Logit
+    from textbayes.links.probit import Probit as Probit
+    from textbayes.links.skew_t import SkewT as SkewT
+    from textbayes.links.student_t import StudentT as StudentT
 
 links: Registry[type[BaseLink]] = Registry("link", "textbayes.links")
 
@@ -67,24 +67,14 @@ def _value(link: str, key: str, value: str, default: Any) -> Any:
         raise InputError(f"link {link!r} gives {key}={value!r}; write {need}") from None
 
 
-__getattr__, __dir__ = on_first_use(
+__getattr__, __dir__, __all__ = on_first_use(
     __name__,
     {
-        "Flip": "textbayes.links.flip",
-        "Logit": "textbayes.links.logit",
-        "Probit": "textbayes.links.probit",
-        "SkewT": "textbayes.links.skew_t",
-        "StudentT": "textbayes.links.student_t",
+        "textbayes.links.flip": ("Flip",),
+        "textbayes.links.logit": ("Logit",),
+        "textbayes.links.probit": ("Probit",),
+        "textbayes.links.skew_t": ("SkewT",),
+        "textbayes.links.student_t": ("StudentT",),
     },
+    own=("BaseLink", "links", "make_link"),
 )
-
-__all__ = [
-    "BaseLink",
-    "Flip",
-    "Logit",
-    "Probit",
-    "SkewT",
-    "StudentT",
-    "links",
-    "make_link",
-]

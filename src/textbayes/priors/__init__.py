@@ -10,16 +10,16 @@ from textbayes.core.errors import InputError
 from textbayes.core.lazy import on_first_use
 from textbayes.core.registry import Registry
 from textbayes.core.types import FloatArray
-from textbayes.priors.base import BasePrior
+from textbayes.priors.base import BasePrior as BasePrior
 
 if TYPE_CHECKING:
-    from textbayes.priors.by_word import ByWord
-    from textbayes.priors.elastic_net import ElasticNet
-    from textbayes.priors.gaussian import Gaussian
-    from textbayes.priors.horseshoe import Horseshoe
-    from textbayes.priors.jeffreys import Jeffreys
-    from textbayes.priors.laplace import Laplace
-    from textbayes.priors.student_t import StudentT
+    from textbayes.priors.by_word import ByWord as ByWord
+    from textbayes.priors.elastic_net import ElasticNet as ElasticNet
+    from textbayes.priors.gaussian import Gaussian as Gaussian
+    from textbayes.priors.horseshoe import Horseshoe as Horseshoe
+    from textbayes.priors.jeffreys import Jeffreys as Jeffreys
+    from textbayes.priors.laplace import Laplace as Laplace
+    from textbayes.priors.student_t import StudentT as StudentT
 
 priors: Registry[type[BasePrior]] = Registry("prior", "textbayes.priors")
 
@@ -44,28 +44,16 @@ def make_prior(
     return priors.get(prior)(scale=scale, mean=mean, sign=sign)
 
 
-__getattr__, __dir__ = on_first_use(
+__getattr__, __dir__, __all__ = on_first_use(
     __name__,
     {
-        "ByWord": "textbayes.priors.by_word",
-        "ElasticNet": "textbayes.priors.elastic_net",
-        "Gaussian": "textbayes.priors.gaussian",
-        "Horseshoe": "textbayes.priors.horseshoe",
-        "Jeffreys": "textbayes.priors.jeffreys",
-        "Laplace": "textbayes.priors.laplace",
-        "StudentT": "textbayes.priors.student_t",
+        "textbayes.priors.by_word": ("ByWord",),
+        "textbayes.priors.elastic_net": ("ElasticNet",),
+        "textbayes.priors.gaussian": ("Gaussian",),
+        "textbayes.priors.horseshoe": ("Horseshoe",),
+        "textbayes.priors.jeffreys": ("Jeffreys",),
+        "textbayes.priors.laplace": ("Laplace",),
+        "textbayes.priors.student_t": ("StudentT",),
     },
+    own=("BasePrior", "make_prior", "priors"),
 )
-
-__all__ = [
-    "BasePrior",
-    "ByWord",
-    "ElasticNet",
-    "Gaussian",
-    "Horseshoe",
-    "Jeffreys",
-    "Laplace",
-    "StudentT",
-    "make_prior",
-    "priors",
-]

@@ -13,33 +13,24 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.report.arviz import summarise_draws, to_inference_data
-    from textbayes.report.collect import ReportData, collect_report
-    from textbayes.report.plots import plot_words
-    from textbayes.report.render import check_report_extra, render_report, write_report
-    from textbayes.report.terminal import print_report
+    from textbayes.report.arviz import summarise_draws as summarise_draws
+    from textbayes.report.arviz import to_inference_data as to_inference_data
+    from textbayes.report.collect import ReportData as ReportData
+    from textbayes.report.collect import collect_report as collect_report
+    from textbayes.report.plots import plot_words as plot_words
+    from textbayes.report.render import check_report_extra as check_report_extra
+    from textbayes.report.render import render_report as render_report
+    from textbayes.report.render import write_report as write_report
+    from textbayes.report.terminal import print_report as print_report
 
-# Public name → module that defines it, loaded on first use: the command line imports this package for --help.
-_PUBLIC = {
-    "ReportData": "textbayes.report.collect",
-    "check_report_extra": "textbayes.report.render",
-    "collect_report": "textbayes.report.collect",
-    "plot_words": "textbayes.report.plots",
-    "print_report": "textbayes.report.terminal",
-    "render_report": "textbayes.report.render",
-    "summarise_draws": "textbayes.report.arviz",
-    "to_inference_data": "textbayes.report.arviz",
-    "write_report": "textbayes.report.render",
-}
-__all__ = [
-    "ReportData",
-    "check_report_extra",
-    "collect_report",
-    "plot_words",
-    "print_report",
-    "render_report",
-    "summarise_draws",
-    "to_inference_data",
-    "write_report",
-]
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.report.arviz": ("summarise_draws", "to_inference_data"),
+        "textbayes.report.collect": ("ReportData", "collect_report"),
+        "textbayes.report.plots": ("plot_words",),
+        "textbayes.report.render": ("check_report_extra", "render_report", "write_report"),
+        "textbayes.report.terminal": ("print_report",),
+    },
+)

@@ -20,6 +20,7 @@ from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.copies import copies_in_words
 from textbayes.text.languages import language_name
 from textbayes.text.sentences import SentenceVectorizer
+from textbayes.text.tokens import TokenVectorizer
 from textbayes.text.views import TextViews
 
 _PATTERNS = {
@@ -112,6 +113,10 @@ def _reading(vectorizer: Any, weighting: Any) -> list[tuple[str, str]]:
                 f"{words.width_} numbers, the sentence vector of {words.name_} (fingerprint {words.fingerprint_[:12]})"
             )
             rows.append((f"View {view.name!r}", sentence))
+            continue
+        if isinstance(words, TokenVectorizer):
+            read = f"the first {words.width_} tokens, by an encoder: {words.name_}, fine-tuned"
+            rows.append((f"View {view.name!r}", f"{read} (fingerprint of its files {words.fingerprint_[:12]})"))
             continue
         where = "of the first line of a text: " if view.part == "head" else ""
         share = "" if view.factor == 1.0 else f", times {view.factor:g}"

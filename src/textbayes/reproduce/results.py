@@ -209,7 +209,7 @@ def _is_figure(value: Cell) -> bool:
 
 
 class Figure(NamedTuple):
-    """A figure of the paper drawn from our own results: ``svg`` stands alone, see :mod:`textbayes.reproduce.draw`.
+    """A figure of the paper drawn from our own results: ``svg`` stands alone, see :mod:`textbayes.reproduce.render`.
 
     ``description`` is read out in place of the drawing.
     """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from textbayes.core.lazy import on_first_use
 
-_PUBLIC = {
-    "Collection": "textbayes.screen.collection",
-    "ScreenFolder": "textbayes.screen.folder",
-    "ScreenSettings": "textbayes.screen.settings",
-    "Screening": "textbayes.screen.screening",
-    "export_model": "textbayes.screen.export",
-}
-__all__ = sorted(_PUBLIC)
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.screen.collection": ("Collection",),
+        "textbayes.screen.export": ("export_model",),
+        "textbayes.screen.folder": ("ScreenFolder",),
+        "textbayes.screen.screening": ("Screening",),
+        "textbayes.screen.settings": ("ScreenSettings",),
+    },
+)

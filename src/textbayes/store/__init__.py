@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.store.model_file import load_categorizer, load_model, save_model, written_by
-    from textbayes.store.scorer_file import load_scorer
-    from textbayes.store.shared_model import SharedModel
+    from textbayes.store.model_file import load_categorizer as load_categorizer
+    from textbayes.store.model_file import load_model as load_model
+    from textbayes.store.model_file import save_model as save_model
+    from textbayes.store.model_file import written_by as written_by
+    from textbayes.store.scorer_file import load_scorer as load_scorer
+    from textbayes.store.shared_model import SharedModel as SharedModel
 
-__all__ = ["SharedModel", "load_categorizer", "load_model", "load_scorer", "save_model", "written_by"]
-
-_PLACES = dict.fromkeys(__all__, "textbayes.store.model_file")
-_PLACES |= {"SharedModel": "textbayes.store.shared_model", "load_scorer": "textbayes.store.scorer_file"}
-__getattr__, __dir__ = on_first_use(__name__, _PLACES)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.store.model_file": ("load_categorizer", "load_model", "save_model", "written_by"),
+        "textbayes.store.scorer_file": ("load_scorer",),
+        "textbayes.store.shared_model": ("SharedModel",),
+    },
+)

@@ -13,12 +13,12 @@ import numpy as np
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array
-from textbayes.core.state import part_of, under
+from textbayes.core.state import part_of, to_state, under
 from textbayes.core.types import AnyArray, Document, FloatArray, IntArray
 from textbayes.display.lines import snippet
 from textbayes.models.online import DeferredPosterior
 from textbayes.models.online.gp import KERNELS
-from textbayes.models.online.state import posterior_from_state, posterior_state
+from textbayes.models.online.text_model import posterior_from_state
 from textbayes.store.event_folder import Entry
 from textbayes.stream.decide import Delivery, Spent
 from textbayes.stream.filter import DIGEST, AdaptiveFilter, FilterDecision
@@ -109,7 +109,7 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         own = {"words": posterior.words, "mean": posterior.mean, "base": posterior.base[:size, :size]}
         own |= {"directions": posterior.directions, "removed": posterior.removed}
     else:
-        meta["posterior"], own = posterior_state(topic.posterior)
+        meta["posterior"], own = to_state(topic.posterior)
     return meta, arrays | under("posterior", own)
 
 

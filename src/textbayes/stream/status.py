@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -274,6 +274,9 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
     useful, useless = (np.array([float(counts[what, name])]) for what in ("useful", "useless"))
     retrieved = ContingencyTable(useful, useless, np.zeros(1), np.zeros(1))
     measured = {"t9p": t9p(retrieved), "utility": linear_utility(retrieved), "t9u": t9u(retrieved)}
+    shown: dict[str, Any] = {
+        what: float(value[0]) if useful[0] + useless[0] else None for what, value in measured.items()
+    }
     fresh = {f"new_{what}": counts[f"new_{what}", name] for what in ("delivered", "judged", "relevant")}
     return TopicStatus(
         topic=name,
@@ -283,7 +286,7 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
         asked=counts["asked", name],
         judged=counts["judged", name],
         precision=right / n_told if n_told else None,
-        **{what: float(value[0]) if useful[0] + useless[0] else None for what, value in measured.items()},
+        **shown,
         pending=counts["pending", name],
         can_deliver=found.can_deliver,
         **fresh,

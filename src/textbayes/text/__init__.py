@@ -14,11 +14,13 @@ from textbayes.core.lazy import on_first_use
 from textbayes.core.registry import Registry
 
 if TYPE_CHECKING:
-    from textbayes.text.hashing import HashingTextVectorizer
-    from textbayes.text.languages import Language, detect_language, load_stop_words
-    from textbayes.text.tokenize import SlowTokenPatternWarning
-    from textbayes.text.vectorize import TextVectorizer
-    from textbayes.text.weight import TermWeighting
+    from textbayes.text.hashing import HashingTextVectorizer as HashingTextVectorizer
+    from textbayes.text.languages import Language as Language
+    from textbayes.text.languages import detect_language as detect_language
+    from textbayes.text.languages import load_stop_words as load_stop_words
+    from textbayes.text.tokenize import SlowTokenPatternWarning as SlowTokenPatternWarning
+    from textbayes.text.vectorize import TextVectorizer as TextVectorizer
+    from textbayes.text.weight import TermWeighting as TermWeighting
 
 # Modules by the name that they register. A vectorizer that is registered can be used by a ``TextCategorizer``.
 vectorizers: Registry[Any] = Registry(
@@ -27,6 +29,7 @@ vectorizers: Registry[Any] = Registry(
     {
         "hashing": "textbayes.text.hashing",
         "sentences": "textbayes.text.sentences",
+        "tokens": "textbayes.text.tokens",
         "views": "textbayes.text.views",
         "words": "textbayes.text.vectorize",
     },
@@ -37,24 +40,13 @@ weightings: Registry[Any] = Registry(
     {"vectors": "textbayes.text.sentences", "views": "textbayes.text.views", "words": "textbayes.text.weight"},
 )
 
-_PUBLIC = {
-    "HashingTextVectorizer": "textbayes.text.hashing",
-    "Language": "textbayes.text.languages",
-    "SlowTokenPatternWarning": "textbayes.text.tokenize",
-    "TermWeighting": "textbayes.text.weight",
-    "TextVectorizer": "textbayes.text.vectorize",
-    "detect_language": "textbayes.text.languages",
-    "load_stop_words": "textbayes.text.languages",
-}
-
-__all__ = [
-    "HashingTextVectorizer",
-    "Language",
-    "SlowTokenPatternWarning",
-    "TermWeighting",
-    "TextVectorizer",
-    "detect_language",
-    "load_stop_words",
-]
-
-__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
+__getattr__, __dir__, __all__ = on_first_use(
+    __name__,
+    {
+        "textbayes.text.hashing": ("HashingTextVectorizer",),
+        "textbayes.text.languages": ("Language", "detect_language", "load_stop_words"),
+        "textbayes.text.tokenize": ("SlowTokenPatternWarning",),
+        "textbayes.text.vectorize": ("TextVectorizer",),
+        "textbayes.text.weight": ("TermWeighting",),
+    },
+)

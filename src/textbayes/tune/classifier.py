@@ -20,9 +20,8 @@ from textbayes.inference import Posterior, Problem
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import BasePrior, make_prior
-from textbayes.tune.grid import factor_grid, norm_scale
 from textbayes.tune.path import scaled
-from textbayes.tune.search import Errors, Rule, Scoring, search_scale
+from textbayes.tune.search import Errors, Rule, Scoring, factor_grid, norm_scale, search_scale
 
 
 class BayesLinearClassifierCV(BayesLinearClassifier):

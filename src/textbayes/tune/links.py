@@ -21,9 +21,8 @@ from textbayes.inference import Problem
 from textbayes.links import BaseLink, make_link
 from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
-from textbayes.tune.grid import factor_grid
 from textbayes.tune.path import regularisation_path
-from textbayes.tune.search import Rule, Scoring, held_out_predictors, search_scale
+from textbayes.tune.search import Rule, Scoring, factor_grid, held_out_predictors, search_scale
 
 DF_GRID = (2.0, 8.0, np.inf)
 SKEW_GRID = (0.5, 1.0, 2.0)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from textbayes.categorizer import TextCategorizer, prepare
 from textbayes.categorizer.members import Member
-from textbayes.core import device as devices
+from textbayes.core import machine as devices
 from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate

@@ -14,7 +14,7 @@ from textbayes.evaluate import contingency, f_measure, paired_bootstrap, precisi
 from textbayes.links import make_link
 from textbayes.reproduce import papers
 from textbayes.reproduce.flexlink import simulated, systems, tables
-from textbayes.reproduce.flexlink.walk import above_half, as_columns, derived_rate, printed_rate, walk
+from textbayes.reproduce.flexlink.systems import above_half, as_columns, derived_rate, printed_rate, walk
 from textbayes.reproduce.results import Figure, mean_interval
 
 TOPICS = len(systems.TOPICS)

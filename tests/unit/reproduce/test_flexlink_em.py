@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes.links import make_link
 from textbayes.reproduce.flexlink import simulated, systems
-from textbayes.reproduce.flexlink.walk import derived_rate, printed_em, walk
+from textbayes.reproduce.flexlink.systems import derived_rate, printed_em, walk
 
 
 @pytest.mark.parametrize("skew", [1.0, 0.5])

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from textbayes.core.errors import InputError
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce import papers
-from textbayes.reproduce.gibbs import sampling, svm, systems, tables
+from textbayes.reproduce.gibbs import sampling, systems, tables
 from textbayes.reproduce.results import Figure, Table
 
 pytest.importorskip("polyagamma", reason="our own model, beside the paper's, has the logit link")
@@ -183,7 +183,7 @@ def test_without_the_other_readings_the_main_ones_are_the_same(documents):
 def test_the_machine_is_svc_on_scaled_columns_with_the_automatic_sigma(documents):
     split = systems.random_split(documents.domain, 3, 0)
     X, y = documents.X[np.concatenate(split)], documents.domain[split.train] == 3
-    found = svm.machine(X, y, "rbf", np.random.default_rng(1))
+    found = systems.machine(X, y, "rbf", np.random.default_rng(1))
     dense = X.toarray()
     scaled = (dense - dense[:300].mean(axis=0)) / dense[:300].std(axis=0, ddof=1)
     first, second = np.random.default_rng(1).integers(300, size=(2, 150))
@@ -191,7 +191,7 @@ def test_the_machine_is_svc_on_scaled_columns_with_the_automatic_sigma(documents
     sigma = np.mean(1.0 / np.quantile(distance[distance > 1e-9], [0.9, 0.1]))
     expected = SVC(C=1.0, kernel="rbf", gamma=sigma).fit(scaled[:300], y).decision_function(scaled)
     np.testing.assert_allclose(np.append(found.train, found.test), expected, atol=2e-3)  # LIBSVM's own tolerance
-    linear = svm.machine(X, y, "linear", np.random.default_rng(1))
+    linear = systems.machine(X, y, "linear", np.random.default_rng(1))
     expected = SVC(C=1.0, kernel="linear").fit(scaled[:300], y).decision_function(scaled)
     np.testing.assert_allclose(np.append(linear.train, linear.test), expected, atol=2e-3)
 
@@ -200,7 +200,7 @@ def test_a_constant_column_leaves_all_columns_unscaled(documents):
     X = documents.X.copy().tolil()
     X[:300, 0] = 0.1  # constant among the training documents, not among the others
     X = X.tocsr()
-    K = svm.kernel_matrix(X, 300, "linear", np.random.default_rng(0))
+    K = systems.kernel_matrix(X, 300, "linear", np.random.default_rng(0))
     np.testing.assert_allclose(K, (X @ X.T).toarray())
 
 
@@ -209,12 +209,12 @@ def test_platt_finds_the_sigmoid_it_was_drawn_from():
     decision = rng.normal(size=40_000)
     y = rng.random(40_000) < special.expit(2.0 * decision - 1.0)
     at = np.array([-1.0, 0.0, 1.5])
-    np.testing.assert_allclose(svm.platt_scaling(decision, y)(at), special.expit(2.0 * at - 1.0), atol=0.01)
+    np.testing.assert_allclose(systems.platt_scaling(decision, y)(at), special.expit(2.0 * at - 1.0), atol=0.01)
 
 
 def test_platt_smooths_where_the_classes_are_apart():
     decision = np.array([-2.0, -1.0, 1.0, 2.0])
-    probability = svm.platt_scaling(decision, decision > 0)(decision)
+    probability = systems.platt_scaling(decision, decision > 0)(decision)
     assert ((probability > 0.0) & (probability < 1.0)).all()
     assert (np.diff(probability) > 0).all()
     # A fit of two parameters keeps the sum of its targets: (2 + 1)/(2 + 2) and 1/(2 + 2), two of each.

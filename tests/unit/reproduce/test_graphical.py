@@ -8,7 +8,7 @@ import pytest
 
 from textbayes.core.errors import InputError
 from textbayes.reproduce import papers
-from textbayes.reproduce.draw import Node, Plate, graphical_model
+from textbayes.reproduce.render import Node, Plate, graphical_model
 
 pytest.importorskip("matplotlib")
 

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.reproduce import Experiment, Figure, Table
-from textbayes.reproduce.draw import SERIES, sketch
-from textbayes.reproduce.render import Pages, print_result, table_markdown, to_html, to_markdown
+from textbayes.reproduce.render import SERIES, Pages, print_result, sketch, table_markdown, to_html, to_markdown
 
 SHORT = Experiment("short", "Priors <&> posteriors", "A & B (1999)", {"table 1": ()}, dict)
 TABLE = Table(

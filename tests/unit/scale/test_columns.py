@@ -11,7 +11,7 @@ from scipy import sparse
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.machine import limited_working_memory, working_memory
-from textbayes.scale.fit import fit_in_groups
+from textbayes.scale.out_of_core import fit_in_groups
 from textbayes.scale.shards import columns_on_disk
 
 

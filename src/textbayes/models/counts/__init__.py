@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import on_first_use
-from textbayes.models.counts.base import BaseCountModel
-from textbayes.models.counts.families import count_models
+from textbayes.models.counts.base import BaseCountModel as BaseCountModel
+from textbayes.models.counts.families import count_models as count_models
 
 if TYPE_CHECKING:
-    from textbayes.models.counts.classifier import BayesCountClassifier
+    from textbayes.models.counts.classifier import BayesCountClassifier as BayesCountClassifier
 
 
 def make_count_model(model: str | BaseCountModel[Any, Any], **settings: Any) -> BaseCountModel[Any, Any]:
@@ -39,9 +39,10 @@ def make_count_model(model: str | BaseCountModel[Any, Any], **settings: Any) -> 
     return cls(**settings)
 
 
-__getattr__, __dir__ = on_first_use(
+__getattr__, __dir__, __all__ = on_first_use(
     __name__,
-    {"BayesCountClassifier": "textbayes.models.counts.classifier"},
+    {
+        "textbayes.models.counts.classifier": ("BayesCountClassifier",),
+    },
+    own=("BaseCountModel", "count_models", "make_count_model"),
 )
-
-__all__ = ["BaseCountModel", "BayesCountClassifier", "count_models", "make_count_model"]

@@ -15,7 +15,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.links import make_link
 from textbayes.models.base import FitOptions
 from textbayes.models.counts.base import log_shares
-from textbayes.models.counts.families.complement import complement_scores
+from textbayes.models.counts.families.multinomial import complement_scores
 from textbayes.models.linear.model import LinearModel
 
 

@@ -24,7 +24,7 @@ from textbayes.models.online.batch import Start
 from textbayes.models.online.classifier import BayesOnlineClassifier
 from textbayes.models.online.gp import KERNELS, GaussianProcess, KernelFunction, dot_products
 from textbayes.models.online.likelihood import OnlineLikelihood
-from textbayes.models.online.state import bank_from_state
+from textbayes.models.online.text_model import bank_from_state
 from textbayes.priors import make_prior
 
 Observations = list[tuple[IntArray, FloatArray, FloatArray]]

@@ -14,7 +14,7 @@ from textbayes.inference.newton import Newton
 from textbayes.links import make_link
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce.experiment import PaperRun, Systems
-from textbayes.reproduce.flexlink.walk import LOGIT_DF, PROBIT_DF, Rate, as_columns, derived_rate, walk
+from textbayes.reproduce.flexlink.systems import LOGIT_DF, PROBIT_DF, Rate, as_columns, derived_rate, walk
 from textbayes.reproduce.results import Cell, Table, mean_interval, published_figures
 
 PUBLISHED = published_figures("flexlink")

@@ -17,7 +17,6 @@ from scipy import stats
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import ContingencyTable, contingency, f_measure, paired_bootstrap, precision, recall
 from textbayes.links import make_link
-from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, Node, Plate, graphical_model, sketch
 from textbayes.reproduce.experiment import Exhibit, PaperRun
 from textbayes.reproduce.flexlink.simulated import example_outcomes, links_table, rates_table, zeros_table
 from textbayes.reproduce.flexlink.systems import (
@@ -30,6 +29,7 @@ from textbayes.reproduce.flexlink.systems import (
     Splits,
     documents,
 )
+from textbayes.reproduce.render import INK, LINE, MUTED, SERIES, Node, Plate, graphical_model, sketch
 from textbayes.reproduce.results import Figure, MeanInterval, Table, mean_interval
 
 _MARK = 0.01

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, PaperRun
 from textbayes.reproduce.gibbs import systems
 from textbayes.reproduce.gibbs.sampling import N_TOP, THRESHOLD, sample, top_words
@@ -34,6 +33,7 @@ from textbayes.reproduce.gibbs.systems import (
     rates,
     run_by_all,
 )
+from textbayes.reproduce.render import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.results import Figure, Table, published_figures, standard_error
 
 _N_QUICK = 3

@@ -9,7 +9,6 @@ import numpy as np
 
 from textbayes.core.types import FloatArray
 from textbayes.evaluate import filtering_summary
-from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, PaperRun, corpus_is_there
 from textbayes.reproduce.online import filtering_systems
 from textbayes.reproduce.online.filtering_systems import (
@@ -22,6 +21,7 @@ from textbayes.reproduce.online.filtering_systems import (
     table_4c,
     table_of,
 )
+from textbayes.reproduce.render import SERIES, sketch
 from textbayes.reproduce.results import Cell, Figure, Table, published_figures
 
 PUBLISHED = published_figures("online")

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from textbayes.evaluate import compare
-from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, PaperRun, TextRules
 from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.beyond import table_2b, table_7a, table_7b
@@ -28,6 +27,7 @@ from textbayes.reproduce.online.systems import (
     TopicSystems,
     system_named,
 )
+from textbayes.reproduce.render import SERIES, sketch
 from textbayes.reproduce.results import Cell, Figure, Table, published_figures
 from textbayes.stream import paper_threshold
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from textbayes.core.types import FloatArray
 from textbayes.links import make_link
-from textbayes.reproduce.draw import INK, LINE, SERIES, Node, Plate, graphical_model, sketch
 from textbayes.reproduce.experiment import Exhibit, PaperRun, Systems, TextRules
+from textbayes.reproduce.render import INK, LINE, SERIES, Node, Plate, graphical_model, sketch
 from textbayes.reproduce.results import Figure, Table
-from textbayes.reproduce.sparse.peers import Decisions, Method, Ranking, Rankings
 from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
 from textbayes.reproduce.sparse.systems import (
     AVERAGES,
@@ -25,6 +24,10 @@ from textbayes.reproduce.sparse.systems import (
     PUBLISHED,
     TOPICS,
     Cut,
+    Decisions,
+    Method,
+    Ranking,
+    Rankings,
     RegressionModel,
     RegressionOutcome,
     Regressions,

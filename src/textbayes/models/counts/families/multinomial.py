@@ -1,4 +1,7 @@
-"""The multinomial model: each word of a document is drawn by itself, p(x | θ) ∝ Π_w θ_w^{x_w}."""
+"""The multinomial model: each word of a document is drawn by itself, p(x | θ) ∝ Π_w θ_w^{x_w}.
+
+Complement naive Bayes scores a class by how badly the documents of all other classes explain the words.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.codec import Array
+from textbayes.core.errors import NotSupportedError
 from textbayes.core.state import with_fields
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (
@@ -78,3 +82,61 @@ class Multinomial(WeighedModel[Shares]):
         """ln(n!) − Σ_w ln(x_w!), n being the words counted: the multinomial is given how many there are."""
         total = row_sums(X, X.data)
         return np.asarray(special.gammaln(total + 1.0)) - row_sums(X, special.gammaln(X.data + 1.0))
+
+
+@with_fields({"weights": per_class_field()})
+class ComplementWeights(NamedTuple):
+    """−ln of the share of each word in the other classes, times the word's weight, (C, V)."""
+
+    weights: FloatArray
+
+
+def complement_scores(counts: FloatArray, pseudo_counts: float | FloatArray) -> FloatArray:
+    """−ln of the share of each word in the documents of all other classes, (C, V).
+
+    Parameters
+    ----------
+    counts : array (C, V)
+        How often, or with what weight in sum, each class has each word.
+    pseudo_counts : float or array (C, V)
+    """
+    return -log_shares(np.maximum(counts.sum(axis=0) - counts, 0.0), pseudo_counts)
+
+
+@count_models.register("complement")
+@dataclass(frozen=True, eq=False)
+class Complement(WeighedModel[ComplementWeights]):
+    """Score −Σ_w x_w ln[(N_w,not c + α)/Σ_v (N_v,not c + α)]: steadier than the multinomial where classes are unequal.
+
+    It ranks classes; it is no distribution of counts, so its probabilities are a matter of convention.
+
+    Parameters
+    ----------
+    pseudo_counts : float or array (V,) or (C, V)
+    weighting : {"counts", "tfidf"}
+        As for the multinomial.
+
+    References
+    ----------
+    Rennie, Shih, Teevan & Karger (2003), Tackling the poor assumptions of naive Bayes text classifiers, ICML.
+    """
+
+    pseudo_counts: Any = 1.0
+    weighting: str = "counts"
+
+    name = "complement"
+    estimate_class = ComplementWeights
+
+    def estimate(self, stats: CountSums) -> ComplementWeights:
+        idf = word_weights(self.weighting, stats)
+        counts = stats.counts * idf
+        added = per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
+        return ComplementWeights(complement_scores(counts, added) * idf)
+
+    def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: ComplementWeights) -> FloatArray:
+        return np.asarray(X @ estimate.weights.T)
+
+    def constant(self, X: sparse.csr_matrix, omega: FloatArray) -> FloatArray:
+        raise NotSupportedError(
+            "the complement model has no likelihood of documents; use class_scores, or the multinomial model"
+        )
