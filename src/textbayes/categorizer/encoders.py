@@ -11,8 +11,7 @@ import numpy as np
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import fits_to_all
-from textbayes.core.device import on_card
-from textbayes.core.machine import n_threads
+from textbayes.core.machine import n_threads, on_card
 from textbayes.core.progress import Progress
 from textbayes.models.encoder.classifier import EncoderClassifier
 from textbayes.models.encoder.schedule import WAYS, Schedule, operations

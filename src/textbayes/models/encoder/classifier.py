@@ -13,10 +13,10 @@ from scipy import special
 from sklearn.base import BaseEstimator
 
 from textbayes.core.codec import Choice, Field, Flag, List, Text, Whole, read, written
-from textbayes.core.device import cuda_is_there, on_card
 from textbayes.core.errors import MissingExtraError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.lazy import LazyModule
+from textbayes.core.machine import cuda_is_there, on_card
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
