@@ -20,7 +20,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from textbayes._version import __version__
-from textbayes.app.assignments import Assignments, ReviewerQueue
+from textbayes.app.assignments import Assignments, Goal, ReviewerQueue
 from textbayes.app.database import Event, Project, Store, StoredRecord
 from textbayes.app.stages import is_full_text
 from textbayes.core.atomic import make_private_folder
@@ -275,6 +275,12 @@ class LiveReview:
                 if sequence > self._restored:
                     self._screening.apply(entry)
             yield self._screening
+
+    @property
+    def goal(self) -> Goal:
+        """How much is to be found, and how surely: as it was chosen last."""
+        settings = self._screening.settings
+        return self._assignments.goal or Goal(settings.target, settings.confidence)
 
     @property
     def screening(self) -> Screening:
