@@ -260,7 +260,10 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
         page.wait_for_url(f"{origin}/")
         at = f"/projects/{project}"
         paths = ["/", "/people", "/account", "/models", f"{at}/judge?topic=tea", f"{at}/words?topic=tea"]
-        paths += [f"{at}/{part}?topic=tea" for part in ("dashboard", "records", "conflicts", "settings")]
+        paths += [
+            f"{at}/{part}?topic=tea"
+            for part in ("dashboard", "records", "conflicts", "settings", "prisma", "full-texts", "duplicates")
+        ]
         paths += [f"{at}/record?topic=tea&id=r3", "/nowhere"]
         for path in paths:
             page.goto(f"{origin}{path}")
