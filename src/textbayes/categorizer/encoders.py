@@ -34,19 +34,23 @@ _STEP = {"cpu": 0.15, "cuda": 0.015}
 
 
 class ChosenEncoder(NamedTuple):
-    """The encoder of a training, None for none; how many networks of other seeds make it, none if it takes too long."""
+    """The encoder of a training, None for none; how many networks make it, 0 if one takes too long; their seconds."""
 
     given: Any
     n_networks: int = 0
+    seconds: float = 0.0
 
 
-def chosen_encoder(model: Any, texts: Sequence[str]) -> ChosenEncoder:
+def chosen_encoder(model: Any, texts: Sequence[str], n_texts: int | None = None) -> ChosenEncoder:
     """The encoder that the parameters of a categorizer ask for, and whether its budget allows it.
 
     Parameters
     ----------
     model : TextCategorizer
     texts : sequence of str
+        All texts, or some of them.
+    n_texts : int, optional
+        How many there are in all.
     """
     given = model.encoder
     if given is None or given == "off":
@@ -60,11 +64,13 @@ def chosen_encoder(model: Any, texts: Sequence[str]) -> ChosenEncoder:
             if packaged_folder() is None:
                 return ChosenEncoder(None)
             given = PACKAGED
-    affordable = int(_MOST_SECONDS[model.budget] / expected_seconds(model, given, texts))
-    return ChosenEncoder(given, min(max(affordable, 0 if automatic else 1), _NETWORKS))
+    seconds = expected_seconds(model, given, texts, len(texts) if n_texts is None else n_texts)
+    affordable = int(_MOST_SECONDS[model.budget] / seconds)
+    n_networks = min(max(affordable, 0 if automatic else 1), _NETWORKS)
+    return ChosenEncoder(given, n_networks, max(n_networks, 1) * seconds)
 
 
-def expected_seconds(model: Any, encoder: Any, texts: Sequence[str]) -> float:
+def expected_seconds(model: Any, encoder: Any, texts: Sequence[str], n_texts: int) -> float:
     """Seconds of all fine-tuning of one network, as far as speeds measured elsewhere tell.
 
     Parameters
@@ -72,9 +78,11 @@ def expected_seconds(model: Any, encoder: Any, texts: Sequence[str]) -> float:
     model : TextCategorizer
     encoder : str or path
     texts : sequence of str
+    n_texts : int
+        In all, of which these are some.
     """
-    place, n_texts = "cuda" if on_card(model.device) else "cpu", len(texts)
-    n_tokens = sum(min(len(text) / _CHARACTERS, LONGEST) + 2 for text in texts)
+    place = "cuda" if on_card(model.device) else "cpu"
+    n_tokens = n_texts / max(len(texts), 1) * sum(min(len(text) / _CHARACTERS, LONGEST) + 2 for text in texts)
     speed = _SPEED[place] * (n_threads(-1) if place == "cpu" else 1)
     once = operations(find_encoder(encoder).folder, n_texts, n_tokens) / speed
     once += _STEP[place] * Schedule.of(n_texts).n_steps(n_texts)
