@@ -12,6 +12,8 @@ from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import fits_to_all
 from textbayes.core.device import on_card
+from textbayes.core.errors import NotSupportedError
+from textbayes.core.executor import executor_in_use
 from textbayes.core.machine import n_threads
 from textbayes.core.progress import Progress
 from textbayes.models.encoder.classifier import EncoderClassifier
@@ -55,10 +57,21 @@ def chosen_encoder(model: Any, texts: Sequence[str], n_texts: int | None = None)
     given = model.encoder
     if given is None or given == "off":
         return ChosenEncoder(None)
-    automatic = given == "auto"
+    automatic, elsewhere = given == "auto", executor_in_use() is not None
+    if elsewhere and not automatic:
+        raise NotSupportedError(
+            f"encoder={str(given)!r} is fine-tuned on this machine, and folds were to be spread over others; leave it "
+            "out, or train without a cluster"
+        )
     if automatic:
         given = os.environ.get(VARIABLE) or "auto"
-        if given == "off" or not _MOST_SECONDS[model.budget] or model.vectorizer is not None or not is_installed():
+        if (
+            given == "off"
+            or elsewhere
+            or not _MOST_SECONDS[model.budget]
+            or model.vectorizer is not None
+            or not is_installed()
+        ):
             return ChosenEncoder(None)
         if given == "auto":
             if packaged_folder() is None:
