@@ -194,6 +194,9 @@ def test_weights_in_half_precision_make_the_same_network(three, subwords):
     arrays.pop("head.bias")
     with pytest.raises(ModelFileError, match="are not those of its network"):
         networks.restored(config, arrays, three.special, 3, True, False, "cpu")
+    for key, value in {"hidden_size": 2**30, "vocab_size": 2**40, "num_hidden_layers": 10**9}.items():
+        with pytest.raises(ModelFileError, match=r"are not those of its network|cannot be made"):
+            networks.restored(config | {key: value}, arrays, three.special, 3, True, False, "cpu")
     with pytest.raises(ModelFileError, match="cannot be made"):
         networks.restored(config | {"model_type": "no such"}, arrays, three.special, 3, True, False, "cpu")
 
