@@ -335,7 +335,7 @@ class LiveReview:
     @property
     def goal(self) -> Goal:
         """How much is to be found, and how surely: as it was chosen last."""
-        settings = self._screening.settings
+        settings = self.screening.settings
         return self._assignments.goal or Goal(settings.target, settings.confidence)
 
     @property
