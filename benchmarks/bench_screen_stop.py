@@ -131,7 +131,7 @@ def main() -> None:
     print("of all reviews:", ", ".join(f"{name} {value:.3f}" for name, value in numbers.items()))
     figures = (
         f"{right:.1%} of {len(table)} stops right (≥ 88 %), worst recall {worst:.3f} (≥ 0.92), "
-        f"excess reading {cost:.3f}× that of the ranked hypergeometric rule with confidence {at:.2f}, which is right in "
+        f"excess reading {cost:.3f}× the ranked hypergeometric rule's at confidence {at:.2f}, which is right in "
         f"{(equal[:, 0] >= TARGET - 1e-9).mean():.1%} (≤ 0.80); calibration error {error:.3f} over targets (≤ 0.08)"
     )
     close("screening stops", right >= 0.88 and worst >= 0.92 and cost <= 0.80 and error <= 0.08, figures)
