@@ -117,8 +117,7 @@ def picture(page: Any, name: str, screen: str, scheme: str) -> None:
         page.screenshot(path=Path(PICTURES) / f"room-{name}.png")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize(("screen", "scheme"), [("large", "light"), ("small", "dark")])
 def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp_path):
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, _):
         page = browser.new_page(viewport=SCREENS[screen], color_scheme=scheme, accept_downloads=True)

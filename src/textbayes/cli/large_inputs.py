@@ -27,9 +27,8 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.machine import n_threads
 from textbayes.core.types import Document
 from textbayes.scale import estimate as estimating
-from textbayes.scale.cache import folder_for, scratch_folder, shards_folder
 from textbayes.scale.out_of_core import check_supported, fit_out_of_core, vectorizer_of
-from textbayes.scale.shards import Shards
+from textbayes.scale.shards import Shards, folder_for, scratch_folder, shards_folder
 from textbayes.scale.text_shards import TextShards
 from textbayes.text.languages import load_stop_words
 from textbayes.text.surface import surface_forms
