@@ -13,10 +13,10 @@ pytest.importorskip("torch", reason="the extra encoder is not installed: pip ins
 pytest.importorskip("transformers", reason="the extra encoder is not installed: pip install 'textbayes[encoder]'")
 
 import torch
-from textbayes.core.machine import cuda_is_there
 
 from references.encoders import GROUPS, draw, write_encoder
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.machine import cuda_is_there
 from textbayes.models.encoder import network as networks
 from textbayes.models.encoder.schedule import Schedule, operations
 from textbayes.text.subwords import NONE, Subwords
