@@ -21,8 +21,16 @@ import numpy as np
 from scipy import sparse, special, stats
 
 from _common import close
-from textbayes.lexical.delta2 import sample_tail, word_dispersion, word_pairs
-from textbayes.lexical.delta2_null import METHODS, NullTail, WordCategoryPairs, delta2, printed_third_order
+from textbayes.lexical.delta2 import (
+    METHODS,
+    NullTail,
+    WordCategoryPairs,
+    delta2,
+    printed_third_order,
+    sample_tail,
+    word_dispersion,
+    word_pairs,
+)
 from textbayes.lexical.exposures import Exposures, word_exposures
 
 N_DOCS, N_WORDS, N_SAMPLED, N_DRAWS = 300, 2000, 500, 199

@@ -31,6 +31,7 @@ NAMES = ("trec", "sentence_polarity", "subjectivity", "tweets")
 ENCODER = "encoder"  # its folder in the folder
 FEW = 300  # texts: with fewer, more ways to learn are tried
 SEEDS = 3
+NETWORKS = 2  # of a member, each of a seed
 
 
 class Told(NamedTuple):
@@ -238,11 +239,12 @@ def stack(folder: Path, names: list[str]) -> None:
     """The pool with and without the encoder, and the encoder alone, on the test texts; the bars."""
     from _common import close
 
-    names = [name for name in names if (folder / f"{name}-scores.npz").is_file()]
-    print(f"{'corpus':<19}{'':<10}{'accuracy':>9}{'log-loss':>9}{'ECE':>7}   (means of the seeds)")
+    names = [name for name in names if any(folder.glob(f"{name}-scores-*.npz"))]
+    print(f"{'corpus':<19}{'':<10}{'accuracy':>9}{'log-loss':>9}{'ECE':>7}   (means of pairs of seeds)")
     missed, gained, behind = [], 0, []
     for name in names:
-        found = [judged(folder, name, seed) for seed in range(n_seeds(folder, name))]
+        scores = scores_of(folder, name)
+        found = [judged(folder, name, scores, pair) for pair in range(len(scores["all.test"]))]
         means = {
             system: {key: float(np.mean([one.figures[system][key] for one in found])) for key in one_of(found, system)}
             for system in found[0].figures
@@ -255,6 +257,10 @@ def stack(folder: Path, names: list[str]) -> None:
         print(f"{'':<19}kept {kept} of {len(found)}, weight of the encoder {weight:.2f}, "
               f"more accurate than words at p = {max(one.p_words for one in found):.1e}, "
               f"less than the encoder alone at p = {worst[1]:.2g}")  # fmt: skip
+        single = scores_of(folder, name, 1)
+        alone = [judged(folder, name, single, seed).held_out for seed in range(len(single["all.test"]))]
+        print(f"{'':<19}held-out log-loss of the pool {np.mean([one.held_out for one in found]):.4f}, with one network "
+              f"instead of {NETWORKS} {np.mean(alone):.4f}")  # fmt: skip
         gained += all(one.p_words <= LEVEL for one in found)
         behind += [name] if worst[1] * len(names) <= LEVEL else []
         bars = BARS.get(name, {})
@@ -271,13 +277,14 @@ def stack(folder: Path, names: list[str]) -> None:
 
 
 class Judged(NamedTuple):
-    """Figures of one seed on the test texts, by system; chances of differences; whether and how the encoder counts."""
+    """Figures on the test texts by system; chances of differences; whether the encoder counts; held-out log-loss."""
 
     figures: dict[str, dict[str, float]]
     p_words: float
     p_behind: float
     kept: bool
     weight: float
+    held_out: float
 
 
 def one_of(found: list[Judged], system: str) -> dict[str, float]:
@@ -285,18 +292,21 @@ def one_of(found: list[Judged], system: str) -> dict[str, float]:
     return found[0].figures[system]
 
 
-def n_seeds(folder: Path, name: str) -> int:
-    """How many seeds the second step had."""
-    with np.load(folder / f"{name}-scores.npz") as scores:
-        return len(scores["all.held_out"])
+def scores_of(folder: Path, name: str, networks: int = NETWORKS) -> dict[str, np.ndarray]:
+    """Log-odds by the encoder, (n_members, n_texts, n_outputs): means of so many networks, as the member has them."""
+    files = sorted(folder.glob(f"{name}-scores-*.npz"), key=lambda path: int(path.stem.rpartition("-")[2]))
+    parts = [dict(np.load(file)) for file in files]
+    keys = [key for key in parts[0] if "." in key]
+    whole = {key: np.concatenate([part[key] for part in parts]) for key in keys}
+    pairs = len(whole[keys[0]]) // networks
+    return {key: one[: networks * pairs].reshape(pairs, networks, *one.shape[1:]).mean(axis=1)
+            for key, one in whole.items()}  # fmt: skip
 
 
-def judged(folder: Path, name: str, seed: int) -> Judged:
+def judged(folder: Path, name: str, encoder: dict[str, np.ndarray], pair: int) -> Judged:
     """What a training would make of the scores of all members, judged on the test texts."""
     from scipy import special
 
-    from _peers import Answer
-    from bench_answers import figures
     from textbayes.categorizer.automatic import approve_view, best_encoder, useful_members
     from textbayes.categorizer.held_out import HeldOut
     from textbayes.categorizer.member_scores import Setting, Weighed, expected_weights
@@ -304,9 +314,9 @@ def judged(folder: Path, name: str, seed: int) -> Judged:
     from textbayes.categorizer.plan import Plan
     from textbayes.categorizer.stackers import LabelWeights
     from textbayes.core.labels import LabelSpace, normalise_classes
-    from textbayes.evaluate import mcnemar_test
+    from textbayes.evaluate import calibration_error, class_log_losses, log_loss, mcnemar_test
 
-    words, encoder = (dict(np.load(folder / f"{name}-{part}.npz")) for part in ("words", "scores"))
+    words = dict(np.load(folder / f"{name}-words.npz"))
     space: Any = LabelSpace(words["classes"].astype(object), str(words["kind"]))
     stacker, fold = LabelWeights(space), told_of(folder, name).fold
     ways = [way for way in ("all", "pairs", "head") if f"{way}.held_out" in encoder]
@@ -314,8 +324,8 @@ def judged(folder: Path, name: str, seed: int) -> Judged:
         Member(f"words {number}", (0,), None if learns else Lexicon(None))
         for number, learns in enumerate(words["expected"] > 0)
     ] + [Member(way, (1,), None) for way in ways]
-    held_out = np.concatenate([words["held_out"], *(encoder[f"{way}.held_out"][[seed]] for way in ways)])
-    test = np.concatenate([words["test"], *(encoder[f"{way}.test"][[seed]] for way in ways)])
+    held_out = np.concatenate([words["held_out"], *(encoder[f"{way}.held_out"][[pair]] for way in ways)])
+    test = np.concatenate([words["test"], *(encoder[f"{way}.test"][[pair]] for way in ways)])
     place = {member.name: number for number, member in enumerate(members)}
     at = Setting(Plan(members, stacker, tokens=1), None, HeldOut.of(words["indicator"], fold, None, space))
 
@@ -327,30 +337,36 @@ def judged(folder: Path, name: str, seed: int) -> Judged:
 
     plain = [member for member in members if member.views == (0,)]
     with_best = best_encoder(at, members, held_out)
-    chosen, scores, _ = approve_view(at, *with_best, 1)
+    chosen, scores, outcome = approve_view(at, *with_best, 1)
     pooled, used = proba_by(chosen, scores)
     alone = test[place["all"]]
     own = normalise_classes(special.log_expit(alone)) if space.kind == "multiclass" else special.expit(alone)
     told = {"words": proba_by(plain, held_out[: len(plain)])[0], "encoder": own, "pool": pooled}
     exclusive = space.kind != "multilabel"
     truth = space.both_columns(words["truth"].astype(float)) > 0.5
-    answers = {}
+    answers, figures = {}, {}
     for system, proba in told.items():
         both = space.both_columns(proba)
         decisions = both > 0.5
         if exclusive:
             decisions = np.arange(both.shape[1]) == both.argmax(axis=1)[:, None]
-        answers[system] = Answer(decisions, both)
+        right = (decisions == truth).all(axis=1)
+        sure, correct = (both.max(axis=1), right) if exclusive else (both, truth)
+        loss = class_log_losses(truth, both)[0] if exclusive else float(log_loss(truth, both))
+        error = float(calibration_error(correct[:, None], sure[:, None]))  # in 10 bins, as the command line has it
+        answers[system] = decisions
+        figures[system] = {"accuracy": float(right.mean()), "log-loss": float(loss), "ECE": error}
     weights = {member.name: float(share.mean()) for member, share in zip(used.members, used.stack.weights, strict=True)}
-    better = mcnemar_test(truth, answers["pool"].decisions, answers["words"].decisions, method="exact")
-    worse = mcnemar_test(truth, answers["pool"].decisions, answers["encoder"].decisions, method="exact")
+    better = mcnemar_test(truth, answers["pool"], answers["words"], method="exact")
+    worse = mcnemar_test(truth, answers["pool"], answers["encoder"], method="exact")
     by_encoder = sum(weights.get(way, 0.0) for way in ways)
     return Judged(
-        {system: figures(truth, answer, exclusive) for system, answer in answers.items()},
+        figures,
         better.p_value if better.difference > 0 else 1.0,
         worse.p_value if worse.difference < 0 else 1.0,
         by_encoder != 0.0,
         by_encoder / max(sum(weights.values()), 1e-9),
+        float(outcome["log_loss"]) if outcome else float("nan"),
     )
 
 
@@ -359,7 +375,7 @@ def main() -> None:
     parser.add_argument("step", choices=("folds", "tune", "stack"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tasks", nargs="+", default=list(NAMES))
-    parser.add_argument("--seeds", type=int, default=2 * SEEDS, help="two for each network that is judged")
+    parser.add_argument("--seeds", type=int, default=NETWORKS * SEEDS, help="two for each member that is judged")
     parser.add_argument("--first-seed", type=int, default=0, help="others may have been run before")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time, processes")
     parser.add_argument("--texts", type=int, default=0, help="learn from so few texts, to see that all runs")

@@ -9,7 +9,7 @@ from scipy import sparse
 from textbayes.models.counts import BayesCountClassifier, count_models, make_count_model
 from textbayes.models.counts.base import CountSums
 from textbayes.models.counts.hierarchy import Sampling
-from textbayes.models.counts.state import restore_classifier, state_of_classifier
+from textbayes.models.counts.text_model import restore_classifier, state_of_classifier
 
 NAMES = count_models.names()
 VARIANTS = [(name, {}) for name in NAMES] + [

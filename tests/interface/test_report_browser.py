@@ -5,8 +5,9 @@ Looks for Chromium where systems have it; skips where it or Playwright, which dr
 
 from __future__ import annotations
 
+import functools
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,10 @@ def _report(kind: str, path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory) -> dict[str, Path]:
+def reports(tmp_path_factory) -> Callable[[str], Path]:
+    """The report of a kind of labels, made when it is first asked for."""
     folder = tmp_path_factory.mktemp("reports")
-    return {kind: _report(kind, folder / f"{kind.replace(' ', '-')}.html") for kind in KINDS}
+    return functools.cache(lambda kind: _report(kind, folder / f"{kind.replace(' ', '-')}.html"))
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,7 @@ def opened(browser) -> Iterator[Any]:
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_clipped_or_faint(kind, screen, reports, opened):
-    page = opened(reports[kind], screen)
+    page = opened(reports(kind), screen)
     page.eval_on_selector_all("details", "all => all.forEach((one) => (one.open = true))")
     backgrounds = set()
     for scheme in ("light", "dark"):
@@ -132,14 +134,14 @@ def test_nothing_is_clipped_or_faint(kind, screen, reports, opened):
     ],
 )  # fmt: skip
 def test_the_check_finds_what_it_looks_for(harm, found, reports, opened):
-    page = opened(reports["5 classes"], "small")
+    page = opened(reports("5 classes"), "small")
     page.evaluate(f"() => {{ {harm} }}")
     assert any(found in problem for problem in page.evaluate(CHECKS))
 
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_labels_are_sorted_by_the_button_chosen(screen, reports, opened):
-    page = opened(reports["65 classes"], screen, java_script_enabled=False)  # the page needs none
+    page = opened(reports("65 classes"), screen, java_script_enabled=False)  # the page needs none
     rows = page.locator(".sortable tbody tr")
     assert rows.count() == 65
 
@@ -160,7 +162,7 @@ def test_labels_are_sorted_by_the_button_chosen(screen, reports, opened):
 
 
 def test_on_paper_everything_is_there(reports, opened, tmp_path):
-    page = opened(reports["65 classes"])
+    page = opened(reports("65 classes"))
     page.emulate_media(media="print", color_scheme="dark")
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 with margins
     assert page.evaluate(CHECKS) == []

@@ -117,8 +117,7 @@ def picture(page: Any, name: str, screen: str, scheme: str) -> None:
         page.screenshot(path=Path(PICTURES) / f"room-{name}.png")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize(("screen", "scheme"), [("large", "light"), ("small", "dark")])
 def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp_path):
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, _):
         page = browser.new_page(viewport=SCREENS[screen], color_scheme=scheme, accept_downloads=True)
@@ -260,7 +259,10 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
         page.wait_for_url(f"{origin}/")
         at = f"/projects/{project}"
         paths = ["/", "/people", "/account", "/models", f"{at}/judge?topic=tea", f"{at}/words?topic=tea"]
-        paths += [f"{at}/{part}?topic=tea" for part in ("dashboard", "records", "conflicts", "settings")]
+        paths += [
+            f"{at}/{part}?topic=tea"
+            for part in ("dashboard", "records", "conflicts", "settings", "prisma", "full-texts", "duplicates")
+        ]
         paths += [f"{at}/record?topic=tea&id=r3", "/nowhere"]
         for path in paths:
             page.goto(f"{origin}{path}")

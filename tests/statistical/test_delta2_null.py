@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse, stats
 
 from textbayes.lexical import delta2_test, keyness, smallest_p_value
-from textbayes.lexical.delta2 import word_dispersion, word_pairs
-from textbayes.lexical.delta2_null import METHODS
+from textbayes.lexical.delta2 import METHODS, word_dispersion, word_pairs
 from textbayes.lexical.exposures import word_exposures
 
 N_WORDS = 1500

@@ -30,6 +30,13 @@ class ReviewerQueue(NamedTuple):
     topic: str
 
 
+class Goal(NamedTuple):
+    """The share of the relevant records that is to be found, and the probability with which it is to be reached."""
+
+    target: float
+    confidence: float
+
+
 class Conflict(NamedTuple):
     """A record that two people answered differently.
 
@@ -80,6 +87,8 @@ class Assignments:
         Person whom a file named → the account that is the same person; None where it is nobody of this room.
     unmatched : set
         People whom a file named, and of whom nobody has said yet who they are.
+    goal : Goal or None
+        What was chosen since the project was made.
     has_full_texts : bool
         Whether the full text of any record was added.
     marks : Marks
@@ -101,6 +110,7 @@ class Assignments:
         self.matched: dict[int, int | None] = {}
         self.unmatched: set[int] = set()
         self.has_full_texts = False
+        self.goal: Goal | None = None
         self.marks = Marks()
         self._reasons: dict[tuple[str, str], str] = {}
         self._waiting: dict[str, dict[str, None]] = defaultdict(dict)  # answered by one person, to be read by another
@@ -153,6 +163,8 @@ class Assignments:
             return [
                 withdrawn for topic in dict.fromkeys(topics) for withdrawn in self._release(ReviewerQueue(user, topic))
             ]
+        elif kind == "goal":
+            self.goal = Goal(entry["target"], entry["confidence"])
         elif kind == "full_text":
             self.has_full_texts |= bool(entry["file"])
         elif kind == "stranger":

@@ -7,7 +7,7 @@ import functools
 import io
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -90,11 +90,13 @@ def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
             len(assignments.conflicts(topic)),
             assignments.n_waiting(topic),
         )
+    goal = review.goal
     with review.model() as screening:
         standing = Standing.of(screening, topic)
-    status, settings = status_of(standing, times), standing.settings  # it takes time: others go on
-    more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy, "target": settings.target}
-    return {**status, **more, "confidence": settings.confidence}
+    settings = replace(standing.settings, target=goal.target, confidence=goal.confidence)
+    status = status_of(standing._replace(settings=settings), times)  # it takes time: others go on
+    more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy}
+    return {**status, **more, "target": goal.target, "confidence": goal.confidence}
 
 
 def costs_of_certainty(state: State, target: float, seconds_each: float | None) -> list[Cost]:
@@ -183,9 +185,9 @@ class TopicView(NamedTuple):
     words: list[WordWeight]
 
     @classmethod
-    def of(cls, screening: Screening, topic: str) -> Self:
+    def of(cls, screening: Screening, topic: str, target: float) -> Self:
         """A look at a topic of a screening."""
-        return cls(State.of(screening.topic(topic)), screening.settings.target, strong_words(screening, topic, _WORDS))
+        return cls(State.of(screening.topic(topic)), target, strong_words(screening, topic, _WORDS))
 
 
 class Drawing(NamedTuple):
@@ -292,7 +294,7 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
     """
     check_choice("format", format, tuple(_TYPES))
     with review.model() as screening:
-        seen = TopicView.of(screening, topic)
+        seen = TopicView.of(screening, topic, review.goal.target)
     with _drawn(name, seen, _PAPER) as (figure, _):
         if format == "svg":
             content = figure_svg(figure, "white").encode()

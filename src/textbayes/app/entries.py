@@ -101,6 +101,13 @@ class ImportedEntry(_EventBody):
     n_merged: Count
 
 
+class UnmergedEntry(_EventBody):
+    """A duplicate became a record of its own."""
+
+    kind: Literal["unmerged"]
+    id: Text
+
+
 class FullTextEntry(_EventBody):
     """The full text of a record came, by the name of its file; or it was removed."""
 
@@ -124,6 +131,14 @@ class StrategyEntry(_EventBody):
 
     kind: Literal["strategy"]
     strategy: Text
+
+
+class GoalEntry(_EventBody):
+    """How much is to be found, and how surely."""
+
+    kind: Literal["goal"]
+    target: Annotated[float, Field(gt=0.0, le=1.0)]
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class RecordsEntry(_EventBody):
@@ -151,7 +166,7 @@ class AdviceEntry(_EventBody):
 
 AnyEntry = (
     JudgementEntry | WordEntry | HandedOutEntry | SkipEntry | NoteEntry | SettleEntry | StrategyEntry | RecordsEntry
-    | AdviceEntry | UnblindEntry | TagsEntry | ListsEntry | ImportedEntry | FullTextEntry
+    | AdviceEntry | UnblindEntry | TagsEntry | ListsEntry | ImportedEntry | FullTextEntry | UnmergedEntry | GoalEntry
 )  # fmt: skip
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="kind")])
 LABEL_NUMBERS = r"^(none|unsure|withdrawn|[0-9]{1,6}( [0-9]{1,6})*)$"  # an answer of labels

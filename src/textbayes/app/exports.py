@@ -21,9 +21,10 @@ from textbayes._version import __version__
 from textbayes.app.accounts import names_of
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.categories import NewCategories, table_of_labels
-from textbayes.app.database import FROM_FILE, Event, User
+from textbayes.app.database import FROM_FILE, Event, FullText, User
 from textbayes.app.downloads import Download
 from textbayes.app.entries import checked_entry
+from textbayes.app.full_texts import LARGEST_PDF
 from textbayes.app.importing import MOST_RECORDS
 from textbayes.app.labelling import TOPIC
 from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
@@ -191,6 +192,7 @@ _MARK = {"format": "textbayes project", "format_version": 1}
 _OF_ROOM = ("stranger", "person")  # who is who here says nothing elsewhere
 _LARGEST = 1 << 30  # bytes of a part
 _PARTS = ("project.json", "records.jsonl", "events.jsonl")
+_PAPERS = "full texts/"  # two files of each: what it is, and the PDF
 
 
 def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> bytes:
@@ -222,6 +224,11 @@ def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> by
                 if one.body["kind"] not in _OF_ROOM and assignments.may_see(user, one.user_id, one.body)
             ]  # fmt: skip
         archive.writestr("events.jsonl", _lines(events))
+        found = session.scalars(select(FullText).where(FullText.project_id == review.id).order_by(FullText.name))
+        for number, one in enumerate(found.yield_per(1), start=1):
+            described = {"id": one.name, "file": one.file, "text": one.text}
+            archive.writestr(f"{_PAPERS}{number}.json", json.dumps(described))
+            archive.writestr(f"{_PAPERS}{number}.pdf", one.content)
     return target.getvalue()
 
 
@@ -240,6 +247,7 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
     content : bytes
     """
     project, records, events = _parts(content)
+    papers = _papers(content)
     try:
         plan, topics = _plan(str(project["name"]), project["settings"])
         documents = [_document(record) for record in records]
@@ -253,6 +261,7 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
         raise _refusal(f"a part is missing ({error})") from None
     except ValueError as error:
         raise error if isinstance(error, InputError) else _refusal("a number is not one") from None
+    kept = [one for one in papers if one["name"] in ids]
     if not all(map(math.isfinite, times)):
         raise _refusal("a time is not a number")
 
@@ -267,6 +276,8 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
         ]
         if rows:
             session.execute(insert(Event), rows)
+        if kept:
+            session.execute(insert(FullText), [{"project_id": id, **one} for one in kept])
 
     return create_project(registry, owner, plan, documents, store)
 
@@ -318,6 +329,26 @@ def _parts(content: bytes) -> tuple[dict[str, Any], list[Any], list[Any]]:
     if project.get("format_version") != _MARK["format_version"]:
         raise InputError("the file was written by a newer version of textbayes; update to read it")
     return project, lines[0], lines[1]
+
+
+def _papers(content: bytes) -> list[dict[str, Any]]:
+    """The full texts of a file; their text is plain text to us, and their PDFs are never opened by the room itself."""
+    found = []
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = set(archive.namelist())
+        for name in sorted(name for name in names if name.startswith(_PAPERS) and name.endswith(".json")):
+            try:
+                given = json.loads(_read(archive, name))
+                pdf = _read(archive, name.removesuffix("json") + "pdf")
+                values = {"name": str(given["id"]), "file": str(given["file"])[:200], "text": str(given["text"])}
+            except (KeyError, TypeError, ValueError, RecursionError, zipfile.BadZipFile, zlib.error):
+                raise _refusal("a full text is damaged") from None
+            if len(pdf) > LARGEST_PDF or b"%PDF-" not in pdf[:1024] or "\x00" in "".join(values.values()):
+                raise _refusal("a full text is no PDF, or too large")
+            found.append({**values, "content": pdf, "created": time.time()})
+    if len({one["name"] for one in found}) < len(found):
+        raise _refusal("a record has two full texts")
+    return found
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -189,6 +189,16 @@ def change_lists(review: LiveReview, user: int, reasons: Sequence[str], tags: Se
     review.step(user, lambda assignments: [entry])
 
 
+def change_goal(review: LiveReview, user: int, target: float, confidence: float) -> None:
+    """Choose anew how much of what is relevant is to be found, and how surely."""
+    if not (0.0 < target <= 1.0 and 0.0 < confidence < 1.0):
+        raise InputError(
+            f"target={target:g} and confidence={confidence:g} are not usable; give shares, such as 0.95 and 0.9"
+        )
+    entry: Entry = {"kind": "goal", "target": float(target), "confidence": float(confidence)}
+    review.step(user, lambda assignments: [] if review.goal == (target, confidence) else [entry])
+
+
 def settle(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str, reason: str = "") -> None:
     """Settle a conflict: this answer stands, whatever the reviewers said."""
     check_record(id, review.collection.row_of)

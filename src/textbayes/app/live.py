@@ -20,7 +20,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from textbayes._version import __version__
-from textbayes.app.assignments import Assignments, ReviewerQueue
+from textbayes.app.assignments import Assignments, Goal, ReviewerQueue
 from textbayes.app.database import Event, Project, Store, StoredRecord
 from textbayes.app.labelling import TOPIC, Labelling, Rows
 from textbayes.app.labels import Labels
@@ -331,6 +331,12 @@ class LiveReview:
     def as_it_is(self) -> Engine:
         """What learns, for its settings and to make entries: those do not look at what it has learnt."""
         return self._engine
+
+    @property
+    def goal(self) -> Goal:
+        """How much is to be found, and how surely: as it was chosen last."""
+        settings = self.screening.settings
+        return self._assignments.goal or Goal(settings.target, settings.confidence)
 
     @property
     def screening(self) -> Screening:

@@ -11,6 +11,8 @@ import numpy as np
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import fits_to_all
+from textbayes.core.errors import NotSupportedError
+from textbayes.core.executor import executor_in_use
 from textbayes.core.machine import n_threads, on_card
 from textbayes.core.progress import Progress
 from textbayes.models.encoder.classifier import EncoderClassifier
@@ -27,43 +29,61 @@ _NAMES = {"all": "encoder", "pairs": "encoder by pairs", "head": "encoder's head
 _CHARACTERS = 4.0  # of a token
 _NETWORKS = 2  # whose log-odds are averaged: held-out texts are predicted better than by one (bench_encoder.py)
 _MOST_SECONDS = {"quick": 0.0, "normal": 600.0, "thorough": 3_600.0}
-# Operations a second, of a CPU for each core, and seconds of a step whatever is read: the packaged encoder, measured.
-_SPEED = {"cpu": 2e10, "cuda": 2e13}
+# Operations a second, of a CPU for each core: a third of what products of such matrices reach; and seconds of a step,
+# whatever is read. What a machine does in fact can differ several times.
+_SPEED = {"cpu": 4e10, "cuda": 2e13}
 _STEP = {"cpu": 0.15, "cuda": 0.015}
 
 
 class ChosenEncoder(NamedTuple):
-    """The encoder of a training, None for none; how many networks of other seeds make it, none if it takes too long."""
+    """The encoder of a training, None for none; how many networks make it, 0 if one takes too long; their seconds."""
 
     given: Any
     n_networks: int = 0
+    seconds: float = 0.0
 
 
-def chosen_encoder(model: Any, texts: Sequence[str]) -> ChosenEncoder:
+def chosen_encoder(model: Any, texts: Sequence[str], n_texts: int | None = None) -> ChosenEncoder:
     """The encoder that the parameters of a categorizer ask for, and whether its budget allows it.
 
     Parameters
     ----------
     model : TextCategorizer
     texts : sequence of str
+        All texts, or some of them.
+    n_texts : int, optional
+        How many there are in all.
     """
     given = model.encoder
     if given is None or given == "off":
         return ChosenEncoder(None)
-    automatic = given == "auto"
+    automatic, elsewhere = given == "auto", executor_in_use() is not None
+    if elsewhere and not automatic:
+        raise NotSupportedError(
+            f"encoder={str(given)!r} is fine-tuned on this machine, and folds were to be spread over others; leave it "
+            "out, or train without a cluster"
+        )
     if automatic:
         given = os.environ.get(VARIABLE) or "auto"
-        if given == "off" or not _MOST_SECONDS[model.budget] or model.vectorizer is not None or not is_installed():
+        if (
+            given == "off"
+            or elsewhere
+            or not _MOST_SECONDS[model.budget]
+            or model.vectorizer is not None
+            or not is_installed()
+        ):
             return ChosenEncoder(None)
         if given == "auto":
             if packaged_folder() is None:
                 return ChosenEncoder(None)
             given = PACKAGED
-    affordable = int(_MOST_SECONDS[model.budget] / expected_seconds(model, given, texts))
-    return ChosenEncoder(given, min(max(affordable, 0 if automatic else 1), _NETWORKS))
+    seconds = expected_seconds(model, given, texts, len(texts) if n_texts is None else n_texts)
+    affordable = int(_MOST_SECONDS[model.budget] / seconds)
+    n_networks = min(max(affordable, 0 if automatic else 1), _NETWORKS)
+    return ChosenEncoder(given, n_networks, max(n_networks, 1) * seconds)
 
 
-def expected_seconds(model: Any, encoder: Any, texts: Sequence[str]) -> float:
+def expected_seconds(model: Any, encoder: Any, texts: Sequence[str], n_texts: int) -> float:
     """Seconds of all fine-tuning of one network, as far as speeds measured elsewhere tell.
 
     Parameters
@@ -71,9 +91,11 @@ def expected_seconds(model: Any, encoder: Any, texts: Sequence[str]) -> float:
     model : TextCategorizer
     encoder : str or path
     texts : sequence of str
+    n_texts : int
+        In all, of which these are some.
     """
-    place, n_texts = "cuda" if on_card(model.device) else "cpu", len(texts)
-    n_tokens = sum(min(len(text) / _CHARACTERS, LONGEST) + 2 for text in texts)
+    place = "cuda" if on_card(model.device) else "cpu"
+    n_tokens = n_texts / max(len(texts), 1) * sum(min(len(text) / _CHARACTERS, LONGEST) + 2 for text in texts)
     speed = _SPEED[place] * (n_threads(-1) if place == "cpu" else 1)
     once = operations(find_encoder(encoder).folder, n_texts, n_tokens) / speed
     once += _STEP[place] * Schedule.of(n_texts).n_steps(n_texts)

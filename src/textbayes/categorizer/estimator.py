@@ -142,6 +142,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         None once the model has learnt more texts
     held_out_ : figures of the cross-validation, over all labels and for each (``textbayes.evaluate.evaluate``)
     held_out_proba_ : what models that had not seen a training text said of it, NaN where none was asked; not in files
+    held_out_decisions_ : what was decided on these probabilities by rules that had not seen the text; not in files
     label_counts_ : training texts of each class; None if the model was loaded from a file without them
     fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
     copies_ : number of training texts that are "identical" or "near" copies of others and share their fold, or None
@@ -289,9 +290,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         if rule.counts_positives and not tested.all():  # a label of one text, however often it is there
             first = data.copies.first == np.arange(len(data.copies.first))
             counted = indicator & (tested | trained.of_tested(first)[:, None])
-        rule.fit(proba, counted)
-        if trained.rare_threshold is not None and self.rule == "auto" and isinstance(rule, ThresholdRule):
-            rule.thresholds_[~tested] = trained.rare_threshold
+
+        def fit_rule(rule: Rule, proba: FloatArray, rows: Any) -> Rule:
+            rule.fit(proba[rows], counted[rows])
+            if trained.rare_threshold is not None and self.rule == "auto" and isinstance(rule, ThresholdRule):
+                rule.thresholds_[~(indicator & label_seen)[rows].any(axis=0)] = trained.rare_threshold
+            return rule
+
+        fit_rule(rule, proba, slice(None))
         self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.ensemble
         self.pool_, self.rule_, self.choice_ = trained.weights, rule, trained.choice
         self.prior_table_: WordPriors | None = None
@@ -299,12 +305,17 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
         self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, label_seen, weight)
-        decisions = rule.decide(proba)
+        judged, decisions = trained.judged, np.empty_like(indicator)
+        for rows in (trained.part == number for number in np.unique(trained.part)):
+            decisions[rows] = fit_rule(rule.fresh(), judged, ~rows).decide(judged[rows])
         if space.kind == "multilabel":  # what a fold could not learn it is not asked: the commoner answer
             decisions = np.where(label_seen, decisions, indicator.mean(axis=0) > 0.5)
-        # Honest for probabilities, a little kind to thresholds that were tuned on them.
-        self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
-        self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
+        self.held_out_ = evaluate(
+            indicator, judged, decisions, space.class_names, kind=space.kind, groups=trained.of_tested(data.together()),
+            cross_validated=True, seen=label_seen,
+        )  # fmt: skip
+        self.held_out_proba_ = trained.of_all(judged, np.nan)
+        self.held_out_decisions_, self.label_counts_ = trained.of_all(decisions, False), space.counts(data.indicator)
         self.fingerprints_, self.copies_ = fingerprints, data.copies.numbers()
         self.columns_ = None  # texts that are given as such have none
         self.label_space_, self.classes_ = space, space.classes

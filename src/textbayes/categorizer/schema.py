@@ -96,13 +96,15 @@ _LABEL_FIGURES: dict[str, Field] = {
     **dict.fromkeys(("tp", "fp", "fn", "tn", "support"), _COUNT),
 }
 _INTERVAL = List(_FRACTION, 2, 2)
+_SHARES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1")
 _OVERALL: dict[str, Field] = {
     "n_docs": _COUNT,
     "n_labels": Whole(1),
     "kind": Choice("binary", "multiclass", "multilabel"),
     **dict.fromkeys(("micro_precision", "macro_precision", "micro_recall", "macro_recall"), _FRACTION | Null()),
     **dict.fromkeys(("accuracy", "subset_accuracy", "brier", "ece"), _FRACTION | Null()),
-    **dict.fromkeys(("accuracy_interval", "subset_accuracy_interval", "micro_f1_interval"), _INTERVAL | Null()),
+    **dict.fromkeys([f"{name}_interval" for name in _SHARES], _INTERVAL | Null()),
+    "log_loss_interval": List(_LOSS, 2, 2) | Null(),
     "labels": Named(Record(_LABEL_FIGURES)),
 }
 _SUMMARY: dict[str, Field] = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textbayes.categorizer.stacking import LEAST_WEIGHT
 from textbayes.core.errors import plural
-from textbayes.core.statistics import wilson_interval
 from textbayes.display.lines import visible
+from textbayes.evaluate.intervals import figure_in_words
 
 if TYPE_CHECKING:
     from textbayes.categorizer.explain import Explanation
@@ -179,6 +179,7 @@ def _listed(items: Sequence[str], separator: str = ", ") -> str:
     return items[0] if len(items) == 1 else f"{separator.join(items[:-1])} and {items[-1]}"
 
 
+_FIGURES = {"macro F1": "macro_f1", "log-loss": "log_loss"}  # of all kinds of labels
 _MOST_LABELS = 12  # of a model, those with most texts
 _MOST_MEMBERS = 5  # of an ensemble
 _MOST_WORDS = 15  # of an explanation
@@ -208,15 +209,9 @@ def _figures(held_out: dict[str, Any] | None) -> str:
         return "<div>No held-out figures: the model was updated or made without cross-validation.</div>"
     n = held_out["n_docs"]
     many = held_out["kind"] == "multilabel"
-    share = held_out["subset_accuracy" if many else "accuracy"]
-    low, high = wilson_interval(round(share * n), n)
-    name = "All labels correct" if many else "Accuracy"
-    figures = [f"{name} <strong>{share:.1%}</strong> (95% interval {low:.1%} to {high:.1%})"]
-    figures += [f"micro F1 <strong>{_number(held_out['micro_f1'])}</strong>"] if many else []
-    figures += [
-        f"macro F1 <strong>{_number(held_out['macro_f1'])}</strong>",
-        f"log-loss <strong>{_number(held_out['log_loss'])}</strong>",
-    ]
+    named = {"All labels correct": "subset_accuracy", "micro F1": "micro_f1"} if many else {"Accuracy": "accuracy"}
+    told = {name: figure_in_words(held_out, key) for name, key in (named | _FIGURES).items()}
+    figures = [f"{name} <strong>{value}</strong>" + f" ({ends})" * bool(ends) for name, (value, ends) in told.items()]
     where = f"on {n:,} training texts, each held out in cross-validation"
     rows = sorted(held_out["labels"].items(), key=lambda row: -row[1]["support"])
     body = "".join(_label_row(label, row) for label, row in rows[:_MOST_LABELS])

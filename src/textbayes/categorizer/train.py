@@ -35,9 +35,11 @@ from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weig
 from textbayes.categorizer.member_scores import (
     Setting,
     Weighed,
+    cross_fitted,
     cross_validate,
     ensemble_loss,
     expected_weights,
+    parts_of,
     probabilities,
     setting_of,
     with_top_k,
@@ -50,6 +52,7 @@ from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.stacking import Stack
 from textbayes.categorizer.unlabelled import approve_unlabelled, settle_unlabelled
 from textbayes.core.cross_validation import Folds
+from textbayes.core.folds import joined_groups
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
@@ -82,6 +85,12 @@ class TrainingData(NamedTuple):
         """The place of the first text that each is a copy of; None where none is."""
         return self.copies.first if self.copies.n_identical or self.copies.n_near else None
 
+    def together(self) -> IntArray:
+        """Numbers of what counts together in held-out figures: texts of one group, or copies of one text."""
+        if self.groups is None:
+            return self.copies.first
+        return joined_groups(self.groups, self.firsts, 2)
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -95,7 +104,11 @@ class Trained:
     weights : array (n_members,)
         Mean weight of each member.
     held_out : array (n_held_out, n_columns)
-        Probabilities of training texts by members that had not seen them.
+        Probabilities of training texts by members that had not seen them, with the weights that the ensemble has.
+    judged : array (n_held_out, n_columns)
+        The same with weights fitted to the other parts of these texts: what held-out figures are of.
+    part : array (n_held_out,)
+        The part of each of these texts.
     label_seen : boolean array (n_held_out, n_columns)
         False where they mean nothing, since the other folds had no text of the label.
     tested : boolean array (n_docs,) or None
@@ -113,6 +126,8 @@ class Trained:
     weighting: Any
     weights: FloatArray
     held_out: FloatArray
+    judged: FloatArray
+    part: IntArray
     label_seen: BoolArray
     tested: BoolArray | None = None
     prior_weight: FloatArray | None = None
@@ -125,13 +140,13 @@ class Trained:
         """The rows, one for each training text, of those that were held out."""
         return rows if self.tested is None else rows[self.tested]
 
-    def held_out_of_all(self) -> FloatArray:
-        """Held-out probabilities with a row for every training text, NaN where it was not held out."""
+    def of_all(self, rows: AnyArray, missing: Any) -> AnyArray:
+        """Rows of held-out texts with one for every training text, where it was not held out of a missing value."""
         if self.tested is None:
-            return self.held_out
-        proba = np.full((len(self.tested), *self.held_out.shape[1:]), np.nan)
-        proba[self.tested] = self.held_out
-        return proba
+            return rows
+        found = np.full((len(self.tested), *rows.shape[1:]), missing)
+        found[self.tested] = rows
+        return found
 
 
 class PriorFile(NamedTuple):
@@ -213,18 +228,19 @@ def train(
     source, members, encoder = settle_view(source, members, plan.tokens, encoder)
     source, members, sentences = settle_view(source, members, plan.sentences, sentences)
     source, members, knowledge, unlabelled = settle_unlabelled(at, source, members, knowledge, unlabelled)
-    proba = probabilities(at, source, scores, stack)
+    proba, part = probabilities(at, source, scores, stack), parts_of(held)
+    judged = cross_fitted(at, scores, part, expected_weights(members))
     ensemble, group, features = fit_all(at, source, members, stack, knowledge, report, watch)
     threshold, choice = None, None
     found: dict[str, Any] = {}
     if plan.automatic and target.space.kind == "multilabel":
         first = stack.scores(scores)
         if plan.label_stacking:
-            ensemble, proba = stack_labels(ensemble, first, proba, held)
+            ensemble, proba, judged = stack_labels(at, ensemble, first, proba, judged, part)
         threshold = threshold_of_rare(at, source, members, stack, ensemble.label_stacking, first, report)
     if plan.automatic:
         stacked = ensemble.label_stacking is not None
-        choice = describe(at, source, before, Weighed(members, scores, stack), proba, n_done, stacked)
+        choice = describe(at, source, before, Weighed(members, scores, stack), judged, part, n_done, stacked)
         if encoder is not None:
             encoder["half_precision"] = half_precision_cost(group.models)
         choice |= {"embeddings": sentences, "encoder": encoder, "unlabelled": unlabelled}
@@ -235,8 +251,8 @@ def train(
     tested = None if target.folds.held_out.all() else target.folds.held_out
     vectorizer, weighting = source.reader(group.weightings)
     return Trained(
-        ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, held.label_seen, tested, choice=choice,
-        rare_threshold=threshold, **found,
+        ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, judged, part, held.label_seen, tested,
+        choice=choice, rare_threshold=threshold, **found,
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.knowledge.bxr import read_bxr as read_bxr
     from textbayes.knowledge.informative_prior import Strength as Strength
     from textbayes.knowledge.informative_prior import count_priors as count_priors
     from textbayes.knowledge.informative_prior import table_prior as table_prior
@@ -26,16 +25,16 @@ if TYPE_CHECKING:
     from textbayes.knowledge.sources import from_names as from_names
     from textbayes.knowledge.sources import from_posterior as from_posterior
     from textbayes.knowledge.sources import from_words as from_words
+    from textbayes.knowledge.sources import read_bxr as read_bxr
     from textbayes.knowledge.table import WordPriors as WordPriors
 
 __getattr__, __dir__, __all__ = on_first_use(
     __name__,
     {
-        "textbayes.knowledge.bxr": ("read_bxr",),
         "textbayes.knowledge.informative_prior": ("Strength", "count_priors", "table_prior"),
         "textbayes.knowledge.match": ("MatchedPriors", "match_priors", "with_words", "words_of"),
         "textbayes.knowledge.rows": ("WordPrior",),
-        "textbayes.knowledge.sources": ("from_descriptions", "from_names", "from_posterior", "from_words"),
+        "textbayes.knowledge.sources": ("from_descriptions", "from_names", "from_posterior", "from_words", "read_bxr"),
         "textbayes.knowledge.table": ("WordPriors",),
     },
 )

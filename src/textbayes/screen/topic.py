@@ -11,14 +11,15 @@ from scipy.sparse import csr_matrix
 
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors
-from textbayes.screen.collection import NOTHING, Collection
+from textbayes.screen.collection import NOTHING, Collection, PriorMeans
 from textbayes.screen.settings import Candidates, Pick, RandomAudit, ScreenSettings, make_strategy
 from textbayes.screen.solver import Weights, make_solver, scaled, standard_errors, word_standard_errors
 
 UNREAD, RELEVANT, IRRELEVANT, UNSURE = 0, 1, -1, 2
 _MISLED = 0.1  # probability that a question is not that of the relevant records
-_SEPARATES = 0.8  # standard deviations between relevant and other records by a table that is followed in full
-_EXPECTED = 3.0  # finds as which it counts that a table is expected to separate them by one
+_ASKED, _ASKED_FADE = 0.5, 5.0  # prior means of a question's words, by their weights; finds at which half is left
+_SEPARATES = 0.6  # standard deviations between relevant and other records by a table that is followed in full
+_EXPECTED = 5.0  # finds as which it counts that a table is expected to separate them by one
 _USUAL = 5.0  # records of the usual standing, 0, with which those read in vain are averaged
 _DOUBT = 1.0  # standard deviation of the weight of a word that somebody favours, as a share of its mean
 _EXTREMES = (-2.0, 2.5)  # standard deviations: no single find decides whether a table is followed
@@ -76,6 +77,8 @@ class ScreeningTopic:
         self._known = collection.known.get(name, NOTHING)
         self._transferred, self._favoured = collection.offset(self._known), NOTHING
         self._standing = _standardised(self._transferred[: collection.n_records])
+        self._asked = _words_of(collection, name)
+        self._asked_offset = collection.offset(self._asked)
         self._own_offset = np.zeros_like(self._transferred)
         self._variances: FloatArray | None = None  # of words that somebody favours; 1 for all others
         self._solver = make_solver(collection.X)
@@ -183,7 +186,8 @@ class ScreeningTopic:
         """The weight of every word, prior means included, and the intercept."""
         if self._word_weights is None:
             weights = self._solver.weights().copy()
-            for known, share in ((self._known, self._share()), (self._favoured, 1.0)):
+            shares = (self._known, self._share()), (self._asked, self._asked_share()), (self._favoured, 1.0)
+            for known, share in shares:
                 weights[known.columns] += share * known.means
             self._word_weights = weights
         return self._word_weights[:-1], float(self._word_weights[-1])
@@ -244,7 +248,7 @@ class ScreeningTopic:
     def _share(self) -> float:
         """How far the prior table is followed: the less, the more is known, and the less it expected what was found.
 
-        A table is trusted in full that puts what is relevant 0.8 standard deviations above what was read in vain, and
+        A table is trusted in full that puts what is relevant 0.6 standard deviations above what was read in vain, and
         not at all where it puts it below. Before anything is found it is expected to be worth following.
         """
         found, others = self._standing[self.answers == RELEVANT], self._standing[self.answers == IRRELEVANT]
@@ -253,8 +257,13 @@ class ScreeningTopic:
         trust = min(max(ahead / _SEPARATES, 0.0), 1.0)
         return trust * self._settings.follow * self._settings.fade / (self._settings.fade + self.n_relevant)
 
+    def _asked_share(self) -> float:
+        """How far words of the question are expected in what is relevant: the less the more was found."""
+        return _ASKED * _ASKED_FADE / (_ASKED_FADE + self.n_relevant)
+
     def _offset(self) -> FloatArray:
-        return self._share() * self._transferred + self._own_offset
+        known = self._share() * self._transferred + self._asked_share() * self._asked_offset
+        return known + self._own_offset
 
     def _predictor(self, row: int) -> float:
         if self._predictors is None:
@@ -264,6 +273,15 @@ class ScreeningTopic:
     def _knows(self) -> bool:
         question = self.name in self._collection.question_rows
         return question or bool(len(self._known.columns) or len(self._favoured.columns) or self.n_relevant)
+
+
+def _words_of(collection: Collection, topic: str) -> PriorMeans:
+    """The words of a topic's question, with their weights in it."""
+    row = collection.question_rows.get(topic)
+    if row is None:
+        return NOTHING
+    asked = collection.X[row]
+    return PriorMeans(asked.indices.astype(np.int64), asked.data)
 
 
 def _standardised(values: FloatArray) -> FloatArray:

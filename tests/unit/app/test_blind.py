@@ -162,6 +162,10 @@ CHANGES = {
     ("POST", "/projects/{project_id}/strategy"): {"data": {"strategy": "likely"}},
     ("POST", "/api/v1/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx1,Green tea pots\n")}},
     ("POST", "/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx2,Iron shafts and ore\n")}},
+    ("PUT", "/api/v1/projects/{project_id}/goal"): {"json": {"target": 0.8, "confidence": 0.7}},
+    ("POST", "/projects/{project_id}/goal"): {"data": {"target": "90", "confidence": "80"}},
+    ("POST", "/projects/{project_id}/duplicates"): {"data": {"number": "1"}},
+    ("POST", "/api/v1/projects/{project_id}/duplicates/1/separate"): {},
     ("PUT", "/api/v1/projects/{project_id}/members"): {"json": {"name": "cid", "role": "reader"}},
     ("POST", "/projects/{project_id}/members"): {"data": {"name": "cid", "role": "reader"}},
     ("PUT", "/api/v1/projects/{project_id}/people"): {"json": {"name": "ann"}},
@@ -237,7 +241,12 @@ def test_no_reply_tells_what_the_first_one_said(twins, name):
         sent = {"json" if path.startswith("/api") else "data": LABEL} if method != "GET" else {}
         code, _ = assert_same(twins, name, method, path.replace("{label}", "1"), **sent)
         assert code in (400, 403, 422), path
-    changing = {(method, re.sub(r"{record_id}", "r1", path)) for method, path, _ in routes(app) if method != "GET"}
+    known = {"{record_id}": "r1", "{number}": "1"}
+    changing = {
+        (method, re.sub(r"{(record_id|number)}", lambda one: known[one[0]], path))
+        for method, path, _ in routes(app)
+        if method != "GET"
+    }
     elsewhere = {one for one in changing if one[1].removeprefix("/api/v1").startswith(ELSEWHERE)}
     assert changing - elsewhere - OF_CATEGORIES == CHANGES.keys() | NOT_ASKED, "a route is not asked here"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 import zlib
 
 import pytest
@@ -10,7 +12,9 @@ from room_setup import make_pdf
 from textbayes.app import judging, pdf_text
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.database import FullText
+from textbayes.app.exports import read_project, write_project
 from textbayes.app.full_texts import LARGEST_PDF, add_full_text, find_full_text, list_full_texts, remove_full_text
+from textbayes.app.prisma import prisma_numbers
 from textbayes.app.projects import NewProject, create_project
 from textbayes.app.records import show
 from textbayes.app.stages import full_text_of
@@ -47,7 +51,7 @@ def test_a_pdf_that_would_fill_the_memory_is_refused():
 
 def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(pdf_text, "_SECONDS", 0.005)
-    with pytest.raises(InputError, match="s to read"):
+    with pytest.raises(InputError, match="takes more than"):
         pdf_text.pdf_text(make_pdf("tea"))
 
 
@@ -101,3 +105,36 @@ def test_another_file_takes_the_place_and_goes_with_the_project(review, me, room
         add_full_text(review, me.id, "r0", "x.pdf", bytes(LARGEST_PDF + 1))
     with room.store.read() as session:
         assert session.get(FullText, (review.id, "r0")) is None
+
+
+def test_full_texts_move_with_their_project(review, me, room):
+    first = ReviewerQueue(me.id, "relevant")
+    judging.change_lists(review, me.id, ["too old"], ["later"])
+    judging.judge(review, first, "r0", "relevant")
+    judging.judge(review, first, "r1", "irrelevant", reason="too old")
+    judging.write_tags(review, me.id, "r0", ["later"])
+    add_full_text(review, me.id, "r0", "kettles.pdf", make_pdf("Kettles boil"))
+    judging.judge(review, first._replace(topic=FULL), "r0", "irrelevant", reason="too old")
+    again = room.review(read_project(room, me, write_project(room, review, me.id)))
+    assert prisma_numbers(again, "relevant") == prisma_numbers(review, "relevant")
+    assert find_full_text(again, "r0").content == make_pdf("Kettles boil")
+    shown = show(again, first._replace(topic=FULL), "r0")
+    assert "Kettles boil" in "".join(part.text for part in shown.text)
+    assert (shown.answer, shown.excluded_for, shown.tags) == ("irrelevant", "too old", ("later",))
+
+
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [("1.json", b"{}"), ("1.json", b"[1"), ("1.pdf", b"<script>"), ("2.json", b'{"id": "r0", "file": "", "text": ""}')],
+)
+def test_full_texts_of_a_file_are_not_believed(review, me, room, part, content):
+    judging.judge(review, ReviewerQueue(me.id, "relevant"), "r0", "relevant")
+    add_full_text(review, me.id, "r0", "kettles.pdf", make_pdf("Kettles boil"))
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(write_project(room, review, me.id))) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            if name != f"full texts/{part}":
+                new.writestr(name, old.read(name))
+        new.writestr(f"full texts/{part}", content)
+    with pytest.raises(InputError, match="a full text is"):
+        read_project(room, me, changed.getvalue())

@@ -143,3 +143,46 @@ def test_links_and_search(team):
     listed = ann.get(f"{AT}/{id}/records?sort=probability").json()["records"]
     assert listed[0]["title"] == "Green tea"
     assert listed[0]["probability"] > listed[1]["probability"]
+
+
+def test_a_duplicate_can_be_separated_again(review):
+    (pair,) = review("GET", "/duplicates").json()["duplicates"]
+    assert (pair["id"], pair["into"], pair["reason"]) == ("again", "r0", "the same title")
+    assert "Duplicate: again" in review.page("/duplicates")
+    say(review, "r0", "relevant")
+    assert review("POST", f"/duplicates/{pair['number']}/separate").json() == {"id": "again"}
+    numbers = review("GET", "/prisma").json()
+    assert (numbers["n_identified"], numbers["n_duplicates"], numbers["n_unscreened"]) == (61, 0, 60)
+    assert review("GET", "/records/r0").json()["answer"] == "relevant"
+    assert review("GET", "/records/again").json()["answer"] is None
+    assert "No duplicates" in review.page("/duplicates")
+    review("POST", f"/duplicates/{pair['number']}/separate", 400)
+    say(review, "again", "irrelevant")
+
+
+def test_the_goal_can_be_changed(review):
+    for k in range(24):
+        say(review, f"r{k}", "relevant" if k % 4 == 0 else "irrelevant")
+    asked = {}
+    for target in (0.5, 0.95):
+        review("PUT", "/goal", json={"target": target, "confidence": 0.8})
+        status = review("GET", "/status").json()
+        assert (status["target"], status["confidence"]) == (target, 0.8)
+        asked[target] = status["advice"][0]["probability"]
+        assert f"at least {round(100 * target)}% of the relevant records" in review.page("/dashboard")
+    assert asked[0.5] > asked[0.95]
+    for wrong in ({"target": 0.0, "confidence": 0.8}, {"target": 0.9, "confidence": 1.0}):
+        review("PUT", "/goal", 422, json=wrong)
+
+
+def test_the_first_records_follow_the_words(review):
+    def first():
+        return re.findall(r"<li><a[^>]*>([^<]*)</a>", review.page("/words").partition('id="first"')[2])
+
+    for word in ("tea", "ore"):
+        for one, direction in (
+            ("tea", "for" if word == "tea" else "against"),
+            ("ore", "for" if word == "ore" else "against"),
+        ):
+            review("POST", "/words", json={"word": one, "direction": direction})
+        assert all(word in title.lower() for title in first()[:10])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textbayes.lexical.delta2_null import cumulants, printed_third_order, second_order, third_order
+from textbayes.lexical.delta2 import cumulants, printed_third_order, second_order, third_order
 
 
 def moments_of(polynomial, mass_in, mass_out):

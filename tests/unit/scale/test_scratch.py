@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from textbayes.scale.cache import scratch_folder
+from textbayes.scale.shards import scratch_folder
 
 RUN = """
 import sys
-from textbayes.scale.cache import scratch_folder
+from textbayes.scale.shards import scratch_folder
 with scratch_folder() as folder:
     (folder / "columns.bin").write_bytes(b"x" * 1000)
     print(folder, flush=True)

@@ -10,8 +10,7 @@ import pytest
 
 from references.killing import killed_at_every_step
 from textbayes.core.errors import InputError, MalformedFileError
-from textbayes.scale.cache import folder_for
-from textbayes.scale.shards import Shards, mapped, new_mapped
+from textbayes.scale.shards import Shards, folder_for, mapped, new_mapped
 
 
 def test_arrays_come_back_as_they_were(tmp_path):

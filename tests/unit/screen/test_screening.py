@@ -51,7 +51,7 @@ def test_a_question_under_which_nothing_is_found_is_given_up(screening, review):
     while not relevant[state.next_records(1)[0].row]:
         state.apply(state.judgement(f"r{state.next_records(1)[0].row}", "irrelevant"))
         n_read += 1
-    assert 5 < n_read < 30  # 125 records are like the question, and irrelevant
+    assert 5 < n_read < 40  # 125 records are like the question, and irrelevant
 
 
 def test_words_move_the_ranking_until_forgotten(screening, review):
@@ -111,12 +111,12 @@ def test_a_table_that_is_wrong_is_given_up_and_one_that_is_right_is_followed(scr
     shares = {}
     for side, words in (("right", ("tea", "leaves", "pots", "kettle")), ("wrong", ("ore", "iron", "shaft", "slag"))):
         state = screening(prior=WordPriors([WordPrior(word, "*", 2.0) for word in words]))
-        answer(state, 60)
+        answer(state, 120)
         topic = state.topic()
         shares[side] = topic.weights()[0][state.collection.vectorizer.vocabulary_[words[0]]] > 0.5
-        share = topic._share()
-        assert share <= 0.5 * 20.0 / (20.0 + topic.n_relevant)
-        assert (share > 0.2) == (side == "right")
+        trust = topic._share() / (0.5 * 20.0 / (20.0 + topic.n_relevant))
+        assert (trust == pytest.approx(1.0)) == (side == "right")
+        assert side == "right" or trust < 0.5
     assert shares == {"right": True, "wrong": False}
 
 
@@ -142,7 +142,7 @@ def test_a_question_counts_the_less_the_more_is_read_in_vain(screening, review):
     for row in irrelevant[:40]:
         state.apply(state.judgement(f"r{row}", "irrelevant"))
         shares.append(topic._judged()[3][-1])
-    assert shares[0] == pytest.approx(0.9, abs=0.05)
+    assert shares[0] > 0.9
     assert (np.diff(shares) < 1e-3).all()
     assert shares[-1] < 0.5
 

@@ -62,7 +62,7 @@ def n_texts(path) -> int:
 
 @pytest.mark.slow
 def test_processes_that_teach_at_once_lose_nothing(path, teacher):
-    both = [teacher(10), teacher(10)]
+    both = [teacher(5), teacher(5)]
     for process in both:
         assert process.stdout.readline() == "ready\n"
     for process in both:
@@ -70,8 +70,8 @@ def test_processes_that_teach_at_once_lose_nothing(path, teacher):
         process.stdin.flush()
     told = [process.stdout.read() for process in both]
     assert [process.wait() for process in both] == [0, 0]
-    assert [one.count("learnt") for one in told] == [10, 10]
-    assert n_texts(path) == len(TEXTS) + 20
+    assert [one.count("learnt") for one in told] == [5, 5]
+    assert n_texts(path) == len(TEXTS) + 10
     assert os.listdir(path.parent) == ["model.tb"], "no lock is left"
 
 

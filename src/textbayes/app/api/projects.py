@@ -28,6 +28,7 @@ from textbayes.app.api.schemas import (
 )
 from textbayes.app.categories import NewCategories, create_categories, measure
 from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
+from textbayes.app.duplicates import list_duplicates, unmerge
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
 from textbayes.app.labels import read_labels
@@ -117,6 +118,12 @@ def change_strategy(who: Owner, change: StrategyChange) -> ProjectDescription:
         return _described(who)
 
 
+@router.put("/{project_id}/goal", status_code=204)
+def change_goal(who: Owner, given: schemas.GoalChange) -> None:
+    """Choose anew how much of what is relevant is to be found, and how surely."""
+    judging.change_goal(who.review, who.user.id, given.target, given.confidence)
+
+
 @router.delete("/{project_id}", status_code=204)
 def remove_project(registry: Registry, who: Owner) -> None:
     """Delete a project with everything in it."""
@@ -131,6 +138,21 @@ def more_records(
     read = read_records(file.filename or "records", file.file.read())
     added = add_records(who.review, who.user, read, take_answers)
     return RecordsAdded(n_added=added.n_added, merged=_merged(added.merged))
+
+
+@router.get("/{project_id}/duplicates")
+def duplicates(who: Reader, start: Annotated[int, Query(ge=0, lt=1 << 31)] = 0) -> schemas.Duplicates:
+    """List the records that were merged into others, some at a time."""
+    found = list_duplicates(who.review, start)
+    rows = [schemas.DuplicateListed(number=one.number, id=one.duplicate.id, into=one.record.id, reason=one.reason)
+            for one in found.pairs]  # fmt: skip
+    return schemas.Duplicates(duplicates=rows, start=found.start, n_found=found.n_found)
+
+
+@router.post("/{project_id}/duplicates/{number}/separate", status_code=201)
+def separate(who: Owner, number: Annotated[int, Path(ge=0, lt=1 << 31)]) -> schemas.Separated:
+    """Make a duplicate a record of its own, which is screened like the others."""
+    return schemas.Separated(id=unmerge(who.review, who.user, number))
 
 
 @router.get("/{project_id}/export.{kind}", response_class=Response)
@@ -183,8 +205,8 @@ def _described(who: Access) -> ProjectDescription:
         id=review.id, name=review.name, role=who.role, n_records=review.collection.n_records, kind=review.kind,
         topics=list(review.topics), questions={} if settings is None else dict(settings.questions),
         strategy=review.strategy, double=bool(review.settings.get("double")),
-        target=None if settings is None else settings.target,
-        confidence=None if settings is None else settings.confidence,
+        target=None if settings is None else review.goal.target,
+        confidence=None if settings is None else review.goal.confidence,
     )  # fmt: skip
 
 

@@ -77,6 +77,26 @@ class ProjectMade(BaseModel):
     merged: list[MergedRecord]
 
 
+class DuplicateListed(MergedRecord):
+    """A record that was merged, by the number under which it can be separated again."""
+
+    number: int
+
+
+class Duplicates(BaseModel):
+    """Some of the records that were merged."""
+
+    duplicates: list[DuplicateListed]
+    start: int
+    n_found: int
+
+
+class Separated(BaseModel):
+    """The id of a duplicate that is a record of its own now."""
+
+    id: str
+
+
 class RecordsAdded(BaseModel):
     """Records that were added."""
 
@@ -104,6 +124,13 @@ class StrategyChange(Body):
     """likely, informative, random, or shares of them; of categories clusters, information, error, margin, …"""
 
     strategy: Annotated[str, Field(max_length=200)]
+
+
+class GoalChange(Body):
+    """The share of the relevant records to find, and the probability with which it is to be reached."""
+
+    target: Annotated[float, Field(gt=0.0, le=1.0)]
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class RecordShown(BaseModel):

@@ -11,6 +11,7 @@ from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Registry, SignedIn, Writer
 from textbayes.app.accounts import list_members, list_strangers, match_person, set_role
 from textbayes.app.categories import NewCategories, create_categories
+from textbayes.app.duplicates import list_duplicates, unmerge
 from textbayes.app.exports import CATEGORY_KINDS, KINDS, OF_RECORDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
 from textbayes.app.labels import read_labels
@@ -155,6 +156,28 @@ def more_records(
     read = read_records(file.filename or "records", file.file.read())
     added = add_records(who.review, who.user, read, take_answers)
     return _settings(request, registry, who, None, added)
+
+
+@settings_router.post("/goal")
+def change_goal(
+    who: Owner, target: Annotated[float, Form(ge=1, le=100)], confidence: Annotated[float, Form(ge=1, le=99.9)]
+) -> Response:
+    """Choose anew when to stop; both in percent."""
+    judging.change_goal(who.review, who.user.id, target / 100.0, confidence / 100.0)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.get("/duplicates")
+def duplicates(request: Request, who: Reader, start: int = 0) -> HTMLResponse:
+    """Records that were merged, beside those that they were merged into."""
+    return page(request, "duplicates.html.jinja", who, found=list_duplicates(who.review, start))
+
+
+@settings_router.post("/duplicates")
+def separate(who: Owner, number: Annotated[int, Form(ge=0, lt=1 << 31)]) -> Response:
+    """Make a duplicate a record of its own."""
+    unmerge(who.review, who.user, number)
+    return RedirectResponse(f"/projects/{who.review.id}/duplicates", 303)
 
 
 @settings_router.post("/lists")

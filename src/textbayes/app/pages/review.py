@@ -34,6 +34,7 @@ from textbayes.app.words import said_words, say, strong_words, words_of_protocol
 
 router = APIRouter(prefix="/projects/{project_id}")
 FormKey = Annotated[Key | None, Form(description="What is sent again with its key is kept once.")]
+_FIRST = 20  # records that are listed beside the words
 _PART = "x-part"  # header of a request by script, which wants the records and not the whole page
 
 
@@ -181,7 +182,10 @@ def _words(
         said, strong = said_words(screening, name), strong_words(screening, name)
     known = {one.word for one in said}
     strong = [one for one in strong if one.word not in known]
-    return page(request, "words.html.jinja", who, topic=name, said=said, strong=strong, found=found, pasted=pasted)
+    first = list_records(who.review, who.queue_of(name), "unread", sort="probability").records[:_FIRST]
+    return page(
+        request, "words.html.jinja", who, topic=name, said=said, strong=strong, found=found, pasted=pasted, first=first
+    )
 
 
 @router.get("/records")
@@ -233,7 +237,7 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     name = topic_of(who.queue_of(topic or who.first_topic).topic)
     status = project_status(who.review, name)
     with who.review.model() as screening:
-        seen = TopicView.of(screening, name)
+        seen = TopicView.of(screening, name, who.review.goal.target)
     costs = costs_of_certainty(seen.state, seen.target, status["seconds_each"])
     drawings = {kind: Markup(page_svg(kind, seen)) for kind in DRAWINGS}
     return page(

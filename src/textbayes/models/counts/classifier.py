@@ -31,8 +31,7 @@ from textbayes.models.counts.inputs import (
     one_label_each,
     weighted_indicator,
 )
-from textbayes.models.counts.state import PARAMETERS
-from textbayes.models.counts.text_model import CountsModel
+from textbayes.models.counts.text_model import PARAMETERS, CountsModel
 
 
 @model_types.register("counts")

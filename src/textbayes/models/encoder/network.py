@@ -29,7 +29,7 @@ _WARM, _DECAY, _LONGEST_STEP, _DROPOUT = 0.1, 0.01, 1.0, 0.1
 _SORTED = 20  # batches among which texts of like length are put together
 _TOKENS = 32_768  # of a batch to score
 _PENALTY = 0.05  # of the squares of weights on vectors of length one: C = 10
-_NODES, _MOST_NODES, _PATH_TOKENS = 32, 512, 4_096
+_NODES, _MOST_NODES, _PATH_TOKENS = 16, 512, 4_096
 _UNUSED = "body.pooler."  # of BERT, which reads the first token
 COMPLETE = 1e-3  # of the log-odds, or of one: what parts may miss
 
@@ -132,18 +132,27 @@ def read_body(folder: str | Path) -> Any:
 
 def saved(network: Network) -> dict[str, AnyArray]:
     """The weights that answers depend on, in half precision, by name."""
+    return {name: weight.cpu().half().numpy() for name, weight in _weights(network).items()}
+
+
+def _weights(network: Network) -> dict[str, Any]:
+    """The weights that answers depend on, by name."""
     return {
-        name: weight.detach().cpu().half().numpy()
+        name: weight.detach()
         for name, weight in network.state_dict().items()
         if weight.is_floating_point() and _UNUSED not in name
     }
 
 
+def _check_shapes(network: Network, arrays: Mapping[str, AnyArray]) -> None:
+    wanted = {name: tuple(weight.shape) for name, weight in _weights(network).items()}
+    if wanted != {name: array.shape for name, array in arrays.items()}:
+        raise ModelFileError("the weights of the model's encoder are not those of its network; was the file altered?")
+
+
 def load(network: Network, arrays: Mapping[str, AnyArray]) -> None:
     """Give a network the weights that :func:`saved` gave, in place; others are refused."""
-    wanted = saved(network)
-    if {name: array.shape for name, array in wanted.items()} != {name: array.shape for name, array in arrays.items()}:
-        raise ModelFileError("the weights of the model's encoder are not those of its network; was the file altered?")
+    _check_shapes(network, arrays)
     given = {name: torch.from_numpy(np.ascontiguousarray(array)).float() for name, array in arrays.items()}
     network.load_state_dict(given, strict=False)
 
@@ -173,13 +182,19 @@ def restored(
 
     known = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
     try:
+        if int(known.get("num_hidden_layers", 12)) > len(arrays):
+            raise ValueError(f"it has weights of fewer than {known['num_hidden_layers']} layers")
+        described = AutoConfig.for_model(config["model_type"], **known)
         with torch.random.fork_rng(devices=[]):
-            body = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **known), trust_remote_code=False)
-            network = Network(body.float(), special, n_outputs, exclusive, unit)
+            for place in ("meta", "cpu"):  # on the first nothing takes memory, whatever the file claims
+                with torch.device(place):
+                    body = AutoModel.from_config(described, trust_remote_code=False).float()
+                    network = Network(body, special, n_outputs, exclusive, unit)
+                _check_shapes(network, arrays)
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise ModelFileError(f"the model's encoder cannot be made: {error}") from error
     load(network, arrays)
-    return network.to(torch.device(device)).eval()
+    return network.to(torch.device(device)).eval().requires_grad_(False)
 
 
 def fitted(
@@ -223,12 +238,12 @@ def fitted(
         network = Network(copy.deepcopy(body), special, n_outputs, exclusive).to(place)
     if way == "all":
         tune(network, ids, target, weight, seed, report)
-        return network
+        return network.requires_grad_(False)
     if way == "pairs":
         codes = target if exclusive else np.unique(target, axis=0, return_inverse=True)[1].ravel()
         tune_by_pairs(network, ids, codes, seed, report)
     fit_head(network, ids, target, weight)
-    return network
+    return network.requires_grad_(False)
 
 
 def tune(

@@ -11,7 +11,7 @@ from scipy import sparse
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.models.counts import BayesCountClassifier, make_count_model
 from textbayes.models.counts.inputs import choose_beta
-from textbayes.models.counts.state import restore_classifier, state_of_classifier
+from textbayes.models.counts.text_model import restore_classifier, state_of_classifier
 
 
 def data(n_docs=80, seed=0, n_words=8):

@@ -16,6 +16,7 @@ import torch
 
 from references.encoders import GROUPS, draw, write_encoder
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.machine import cuda_is_there
 from textbayes.models.encoder import network as networks
 from textbayes.models.encoder.schedule import Schedule, operations
 from textbayes.text.subwords import NONE, Subwords
@@ -72,6 +73,15 @@ def right(network, subwords, n_groups):
 )
 def test_it_answers_texts_of_words_that_no_training_text_has(learn, subwords, n_groups, way, exclusive):
     assert right(learn(n_groups, way=way, exclusive=exclusive), subwords, n_groups) >= 0.9
+
+
+def test_it_learns_and_explains_on_a_gpu_as_on_a_cpu(learn, subwords):
+    if not cuda_is_there():
+        pytest.skip("there is no graphics card that PyTorch can use")
+    network, ids = learn(3, device="cuda"), subwords.ids(draw(1, 1, 3)[0])
+    assert right(network, subwords, 3) >= 0.9
+    told = networks.shares(network, ids[0])
+    assert told.base + told.parts.sum(axis=1) == pytest.approx(networks.log_odds(network, ids)[0], abs=0.1)
 
 
 def test_log_odds_of_classes_are_those_against_all_others(three, subwords):
@@ -184,6 +194,9 @@ def test_weights_in_half_precision_make_the_same_network(three, subwords):
     arrays.pop("head.bias")
     with pytest.raises(ModelFileError, match="are not those of its network"):
         networks.restored(config, arrays, three.special, 3, True, False, "cpu")
+    for key, value in {"hidden_size": 2**30, "vocab_size": 2**40, "num_hidden_layers": 10**9}.items():
+        with pytest.raises(ModelFileError, match=r"are not those of its network|cannot be made"):
+            networks.restored(config | {key: value}, arrays, three.special, 3, True, False, "cpu")
     with pytest.raises(ModelFileError, match="cannot be made"):
         networks.restored(config | {"model_type": "no such"}, arrays, three.special, 3, True, False, "cpu")
 
