@@ -66,7 +66,9 @@ def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
             return True
         if is_full_text(reviewer.topic):
             with review.looking() as assignments:
-                picks = [(id, "included") for id in assignments.to_assess(topic_of(reviewer.topic))]
+                out = assignments.assigned(reviewer.topic) | assignments.opinions[reviewer.topic].keys()
+                included = assignments.to_assess(topic_of(reviewer.topic))
+            picks = [(id, "included") for id in included if id not in out]
         else:
             found = screening.next_records(AHEAD * len(hungry), reviewer.topic)
             picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
