@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -118,6 +119,48 @@ def judge(
         return [entry]
 
     review.step(reviewer.user, entries)
+
+
+MOST_AT_ONCE = 500  # records answered together
+
+
+def judge_many(
+    review: LiveReview, reviewer: ReviewerQueue, ids: Sequence[str], answer: str, reason: str = ""
+) -> list[str]:
+    """Give several records one answer, or take one's answers to them back; returns those that it was done to.
+
+    Records that the person has answered before, or is not to read, stay as they are.
+
+    Parameters
+    ----------
+    review : LiveReview
+    reviewer : ReviewerQueue
+    ids : sequence of str
+    answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+    reason : str
+    """
+    if len(ids) > MOST_AT_ONCE:
+        raise InputError(f"{len(ids)} records were named; {MOST_AT_ONCE} is the most at once")
+    made = {id: _judgement(review, reviewer, id, answer) for id in dict.fromkeys(ids)}
+    done: list[str] = []
+
+    def wanted(assignments: Assignments, id: str) -> bool:
+        own = reviewer.user in assignments.opinions[reviewer.topic].get(id, {})
+        if answer == "withdrawn" or own:
+            return own and answer == "withdrawn"
+        with contextlib.suppress(InputError):
+            _check_turn(assignments, reviewer, id, replace=False)
+            return True
+        return False
+
+    def entries(assignments: Assignments) -> list[Entry]:
+        assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
+        _check_blind(assignments, reviewer.user)
+        done.extend(id for id in made if wanted(assignments, id))
+        return [{**made[id], **({"reason": reason} if reason else {})} for id in done]
+
+    review.step(reviewer.user, entries)
+    return done
 
 
 def undo(review: LiveReview, reviewer: ReviewerQueue, key: str | None = None) -> str | None:
