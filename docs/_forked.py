@@ -58,7 +58,8 @@ def serve(address: str) -> None:
     import textbayes
 
     for module in pkgutil.walk_packages(textbayes.__path__, "textbayes."):
-        importlib.import_module(module.name)
+        with contextlib.suppress(ModuleNotFoundError):  # of an extra that is not installed
+            importlib.import_module(module.name)
     numba.njit(lambda: 0)()  # the compiler's own tables
     gc.collect()
     gc.freeze()  # or every command looks through all that is here, and so copies it

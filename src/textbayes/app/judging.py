@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -66,7 +67,9 @@ def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
             return True
         if is_full_text(reviewer.topic):
             with review.looking() as assignments:
-                picks = [(id, "included") for id in assignments.to_assess(topic_of(reviewer.topic))]
+                out = assignments.assigned(reviewer.topic) | assignments.opinions[reviewer.topic].keys()
+                included = assignments.to_assess(topic_of(reviewer.topic))
+            picks = [(id, "included") for id in included if id not in out]
         else:
             found = engine.next_records(AHEAD * len(hungry), reviewer.topic)
             picks = [(engine.collection.ids[pick.row], pick.reason) for pick in found]
@@ -120,6 +123,49 @@ def judge(
         return [{**entry, "answer": kept}]
 
     review.step(reviewer.user, entries)
+
+
+MOST_AT_ONCE = 500  # records answered together
+
+
+def judge_many(
+    review: LiveReview, reviewer: ReviewerQueue, ids: Sequence[str], answer: str, reason: str = ""
+) -> list[str]:
+    """Give several records one answer, or take one's answers to them back; returns those that it was done to.
+
+    Records that the person has answered before, or is not to read, stay as they are.
+
+    Parameters
+    ----------
+    review : LiveReview
+    reviewer : ReviewerQueue
+    ids : sequence of str
+    answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+    reason : str
+    """
+    if len(ids) > MOST_AT_ONCE:
+        raise InputError(f"{len(ids)} records were named; {MOST_AT_ONCE} is the most at once")
+    made = {id: _judgement(review, reviewer, id, answer) for id in dict.fromkeys(ids)}
+    done: list[str] = []
+
+    def wanted(assignments: Assignments, id: str) -> bool:
+        own = reviewer.user in assignments.opinions[reviewer.topic].get(id, {})
+        if answer == "withdrawn" or own:
+            return own and answer == "withdrawn"
+        with contextlib.suppress(InputError):
+            _check_turn(assignments, reviewer, id, replace=False)
+            return True
+        return False
+
+    def entries(assignments: Assignments) -> list[Entry]:
+        kept = answer if assignments.labels is None else assignments.labels.checked(answer)
+        assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
+        _check_blind(assignments, reviewer.user)
+        done.extend(id for id in made if wanted(assignments, id))
+        return [{**made[id], "answer": kept, **({"reason": reason} if reason else {})} for id in done]
+
+    review.step(reviewer.user, entries)
+    return done
 
 
 def undo(review: LiveReview, reviewer: ReviewerQueue, key: str | None = None) -> str | None:

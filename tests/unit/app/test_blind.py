@@ -164,6 +164,8 @@ CHANGES = {
     ("POST", "/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx2,Iron shafts and ore\n")}},
     ("PUT", "/api/v1/projects/{project_id}/goal"): {"json": {"target": 0.8, "confidence": 0.7}},
     ("POST", "/projects/{project_id}/goal"): {"data": {"target": "90", "confidence": "80"}},
+    ("POST", "/api/v1/projects/{project_id}/judgements/many"): {"json": {"ids": ["r42", "r45"], "answer": "unsure"}},
+    ("POST", "/projects/{project_id}/answers"): {"data": {"id": ["r46", "r47"], "answer": "irrelevant"}},
     ("POST", "/projects/{project_id}/duplicates"): {"data": {"number": "1"}},
     ("POST", "/api/v1/projects/{project_id}/duplicates/1/separate"): {},
     ("PUT", "/api/v1/projects/{project_id}/members"): {"json": {"name": "cid", "role": "reader"}},

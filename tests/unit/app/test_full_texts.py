@@ -86,6 +86,21 @@ def test_included_records_are_read_in_the_second_stage(review, me):
         judging.judge(review, second, "r4", "relevant")
 
 
+def test_a_full_text_that_was_put_aside_comes_again(review, me):
+    first, second = ReviewerQueue(me.id, "relevant"), ReviewerQueue(me.id, FULL)
+    for k in range(4):
+        judging.judge(review, first, f"r{k}", "relevant")
+    seen = []
+    for _ in range(3):
+        seen.append(judging.queue(review, second)[0].id)
+        judging.skip(review, second, seen[-1]) if seen[-1] == "r1" else judging.judge(
+            review, second, seen[-1], "relevant"
+        )
+    assert seen == ["r0", "r1", "r2"]
+    judging.judge(review, second, judging.queue(review, second)[0].id, "relevant")
+    assert [one.id for one in judging.queue(review, second)] == ["r1"]
+
+
 def test_another_file_takes_the_place_and_goes_with_the_project(review, me, room):
     judging.judge(review, ReviewerQueue(me.id, "relevant"), "r0", "relevant")
     for words in ("first", "second"):

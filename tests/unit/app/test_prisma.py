@@ -31,6 +31,7 @@ def review(team, records):
         return reply
 
     ask.page = lambda path: ann.get(f"/projects/{id}{path}").text
+    ask.post = lambda path, sent: ann.post(f"/projects/{id}{path}", data=sent).text
     return ask
 
 
@@ -186,3 +187,22 @@ def test_the_first_records_follow_the_words(review):
         ):
             review("POST", "/words", json={"word": one, "direction": direction})
         assert all(word in title.lower() for title in first()[:10])
+
+
+def test_several_records_are_answered_at_once_and_that_is_undone(review):
+    say(review, "r1", "relevant")
+    sent = {"ids": ["r1", "r2", "r3", "r2"], "answer": "irrelevant"}
+    assert review("POST", "/judgements/many", json=sent).json() == {"ids": ["r2", "r3"]}
+    numbers = review("GET", "/prisma").json()
+    assert (numbers["n_screened"], numbers["n_excluded"]) == (3, 2)
+    undone = review("POST", "/judgements/many", json={"ids": ["r2", "r3", "r4"], "answer": "withdrawn"})
+    assert undone.json() == {"ids": ["r2", "r3"]}
+    assert review("GET", "/records", params={"show": "unread"}).json()["n_found"] == 59
+    assert review("GET", "/records/r1").json()["answer"] == "relevant"
+    review("POST", "/judgements/many", 400, json={"ids": ["nowhere"], "answer": "unsure"})
+    review("POST", "/judgements/many", 400, json={"ids": ["r1"], "answer": "irrelevant", "topic": FULL})
+    page = review.page("/records")
+    assert page.count('type="checkbox" form="many"') == 49  # of fifty on the page one has an answer
+    answered = review.post("/answers", {"id": ["r5", "r6"], "answer": "unsure"})
+    assert "2 records answered: unsure" in answered
+    assert "2 answers removed" in review.post("/answers", {"id": ["r5", "r6"], "answer": "withdrawn"})

@@ -247,6 +247,15 @@ def judge(who: Reviewer, later: BackgroundTasks, given: schemas.RecordAnswer) ->
     return [_shown(who, one) for one in judging.assigned_records(who.review, reviewer)]
 
 
+@judging_router.post("/judgements/many", status_code=201)
+def judge_many(who: Reviewer, later: BackgroundTasks, given: schemas.ManyAnswers) -> schemas.ManyAnswered:
+    """Give several records one answer; those that you have answered before stay as they are."""
+    reviewer = who.queue_of(given.topic)
+    done = judging.judge_many(who.review, reviewer, given.ids, given.answer, given.reason)
+    later.add_task(judging.top_up, who.review, reviewer)
+    return schemas.ManyAnswered(ids=done)
+
+
 @judging_router.post("/undo")
 def undo(who: Reviewer, given: schemas.Undo) -> schemas.Undone:
     """Take back your last answer."""

@@ -175,6 +175,21 @@ class RecordList(BaseModel):
     n_found: int
 
 
+class ManyAnswers(Body):
+    """One answer to several records; withdrawn takes one's own back."""
+
+    ids: Annotated[list[Plain], Field(max_length=500)]
+    answer: Answer
+    reason: Reason = ""
+    topic: Plain | None = None
+
+
+class ManyAnswered(BaseModel):
+    """The records that were answered; the others had an answer, or are not yours to read."""
+
+    ids: list[str]
+
+
 class RecordTags(Body):
     """One's own tags of a record, in place of those there were; each must be in the project's list."""
 

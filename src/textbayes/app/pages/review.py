@@ -199,13 +199,50 @@ def records_page(
     sort: str = "file",
 ) -> HTMLResponse:
     """Records with what stands of each, some at a time."""
+    return _records(request, who, who.queue_of(topic or who.first_topic), show, find, start, sort)
+
+
+@router.post("/answers")
+def judge_many(
+    request: Request,
+    who: Reviewer,
+    later: BackgroundTasks,
+    answer: Annotated[str, Form()],
+    id: Annotated[list[str] | None, Form()] = None,
+    reason: Annotated[str, Form()] = "",
+    topic: Annotated[str | None, Form()] = None,
+    show: Annotated[str, Form()] = "all",
+    find: Annotated[str, Form()] = "",
+    start: Annotated[int, Form(ge=0, lt=1 << 31)] = 0,
+    sort: Annotated[str, Form()] = "file",
+) -> HTMLResponse:
+    """Give the records that are ticked one answer, or take that back."""
     reviewer = who.queue_of(topic or who.first_topic)
+    given = reason if answer == "irrelevant" else ""
+    done = judging.judge_many(who.review, reviewer, id or [], answer, given)
+    later.add_task(judging.top_up, who.review, reviewer)
+    return _records(request, who, reviewer, show, find, start, sort, done, answer)
+
+
+def _records(
+    request: Request,
+    who: Access,
+    reviewer: ReviewerQueue,
+    show: str,
+    find: str,
+    start: int,
+    sort: str,
+    done: list[str] | None = None,
+    answer: str = "",
+) -> HTMLResponse:
     listed = list_records(who.review, reviewer, show, find, start, sort)
     with who.review.looking() as assignments:
-        filters = filters_of(assignments)
+        filters, reasons = filters_of(assignments), assignments.marks.choices(is_full_text(reviewer.topic))
+        of_labels = assignments.labels is not None
     return page(
         request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=filters, show=show, find=find,
-        sort=sort, sorts=SORTS[:1] if who.review.kind == CATEGORIES else SORTS, people=names_of(who.review.store),
+        sort=sort, sorts=SORTS[:1] if of_labels else SORTS, people=names_of(who.review.store), reasons=reasons,
+        done=done, answer=answer, reads=_reads(who) and not of_labels,
     )  # fmt: skip
 
 
