@@ -274,8 +274,8 @@ def stack(folder: Path, names: list[str]) -> None:
             for name in BARS.keys() & figures.keys() for key, bar in BARS[name].items()]  # fmt: skip
     close(
         f"encoder ({', '.join(sorted(cards))})", not missed and not behind,
-        f"{', '.join(sorted(told))}; significantly more accurate than words on {gained} of {len(names)} corpora, behind "
-        f"the encoder alone on {len(behind)} (bar 0); missed: {'; '.join(missed) or 'none'}",
+        f"{', '.join(sorted(told))}; significantly more accurate than words on {gained} of {len(names)} corpora, "
+        f"behind the encoder alone on {len(behind)} (bar 0); missed: {'; '.join(missed) or 'none'}",
     )  # fmt: skip
 
 
