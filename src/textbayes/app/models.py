@@ -126,7 +126,7 @@ class Training:
         try:
             report("reading", 0, None)
             texts, labels = [one.text for one in documents], _labels(documents)
-            model = TextCategorizer().fit(texts, labels, progress=report)
+            model = TextCategorizer(encoder="off").fit(texts, labels, progress=report)
             report("writing the report", 0, None)
             note = cross_validation_in_words(model)
             page = render_report(
