@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-NAMES = ("trec", "sentence_polarity", "subjectivity", "tweets")
+NAMES = ("trec", "sentence_polarity", "subjectivity", "tweets", "sentences", "subjects", "arxiv_titles", "bbc")
 ENCODER = "encoder"  # its folder in the folder
 FEW = 300  # texts: with fewer, more ways to learn are tried
 SEEDS = 3
@@ -241,38 +241,41 @@ def stack(folder: Path, names: list[str]) -> None:
 
     names = [name for name in names if any(folder.glob(f"{name}-scores-*.npz"))]
     print(f"{'corpus':<19}{'':<10}{'accuracy':>9}{'log-loss':>9}{'ECE':>7}   (means of pairs of seeds)")
-    missed, gained, behind = [], 0, []
+    missed, gained, behind, figures = [], 0, [], {}
     for name in names:
         scores = scores_of(folder, name)
         found = [judged(folder, name, scores, pair) for pair in range(len(scores["all.test"]))]
         means = {
-            system: {key: float(np.mean([one.figures[system][key] for one in found])) for key in one_of(found, system)}
-            for system in found[0].figures
+            system: {key: float(np.mean([one.figures[system][key] for one in found])) for key in own}
+            for system, own in found[0].figures.items()
         }
+        figures[name] = means["pool"]
         for system, own in means.items():
             told = f"{own['accuracy']:>9.4f}{own['log-loss']:>9.4f}{own['ECE']:>7.4f}"
             print(f"{name if system == 'words' else '':<19}{system:<10}{told}", flush=True)
         kept, weight = sum(one.kept for one in found), np.mean([one.weight for one in found])
-        worst = max(one.p_behind for one in found), min(one.p_behind for one in found)
+        least = min(one.p_behind for one in found)
         print(f"{'':<19}kept {kept} of {len(found)}, weight of the encoder {weight:.2f}, "
               f"more accurate than words at p = {max(one.p_words for one in found):.1e}, "
-              f"less than the encoder alone at p = {worst[1]:.2g}")  # fmt: skip
+              f"less than the encoder alone at p = {least:.2g}")  # fmt: skip
         single = scores_of(folder, name, 1)
         alone = [judged(folder, name, single, seed).held_out for seed in range(len(single["all.test"]))]
         print(f"{'':<19}held-out log-loss of the pool {np.mean([one.held_out for one in found]):.4f}, with one network "
               f"instead of {NETWORKS} {np.mean(alone):.4f}")  # fmt: skip
         gained += all(one.p_words <= LEVEL for one in found)
-        behind += [name] if worst[1] * len(names) <= LEVEL else []
+        behind += [name] if least * len(names) <= LEVEL else []
         bars = BARS.get(name, {})
         missed += [f"{name} {key} {means['pool'][key]:.4f} (bar {bar:g})" for key, bar in bars.items()
                    if (means["pool"][key] < bar if key == "accuracy" else means["pool"][key] > bar)]  # fmt: skip
         if means["pool"]["log-loss"] > means["words"]["log-loss"]:
             missed.append(f"{name} log-loss {means['pool']['log-loss']:.4f} (words {means['words']['log-loss']:.4f})")
-    said = "; ".join(missed) or "none"
+    cards = {str(np.load(file)["card"]) for file in folder.glob("*-scores-*.npz")}
+    told = [f"{name} {key} {figures[name][key]:.4f} (bar {bar:g})"
+            for name in BARS.keys() & figures.keys() for key, bar in BARS[name].items()]  # fmt: skip
     close(
-        "encoder", not missed and not behind,
-        f"{len(names)} corpora, bars missed: {said}; significantly more accurate than words on {gained}, significantly "
-        f"behind the encoder alone on {len(behind)} (bar 0)",
+        f"encoder ({', '.join(sorted(cards))})", not missed and not behind,
+        f"{', '.join(sorted(told))}; significantly more accurate than words on {gained} of {len(names)} corpora, "
+        f"behind the encoder alone on {len(behind)} (bar 0); missed: {'; '.join(missed) or 'none'}",
     )  # fmt: skip
 
 
@@ -285,11 +288,6 @@ class Judged(NamedTuple):
     kept: bool
     weight: float
     held_out: float
-
-
-def one_of(found: list[Judged], system: str) -> dict[str, float]:
-    """The figures of the first."""
-    return found[0].figures[system]
 
 
 def scores_of(folder: Path, name: str, networks: int = NETWORKS) -> dict[str, np.ndarray]:
@@ -372,15 +370,17 @@ def judged(folder: Path, name: str, encoder: dict[str, np.ndarray], pair: int) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("folds", "tune", "stack"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("step", choices=("folds", "tune", "stack"), nargs="?")
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--tasks", nargs="+", default=list(NAMES))
     parser.add_argument("--seeds", type=int, default=NETWORKS * SEEDS, help="two for each member that is judged")
     parser.add_argument("--first-seed", type=int, default=0, help="others may have been run before")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time, processes")
     parser.add_argument("--texts", type=int, default=0, help="learn from so few texts, to see that all runs")
     options = parser.parse_args()
-    if options.step == "folds":
+    if options.folder is None:
+        print("encoder: left out, its three steps need two machines (--help)")
+    elif options.step == "folds":
         folds(options.folder, options.tasks)
     elif options.step == "tune":
         tune(

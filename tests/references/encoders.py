@@ -50,6 +50,8 @@ def write_encoder(folder: Path, groups: Sequence[Sequence[str]] = GROUPS, seed: 
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", numbers["[CLS]"]), ("[SEP]", numbers["[SEP]"])]
     )
     tokenizer.add_special_tokens(list(SPECIAL))
+    tokenizer.enable_padding(length=40)  # as the packaged encoder has it, whose texts are all as long
+    tokenizer.enable_truncation(20)
     small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     config = BertConfig(**{"vocab_size": len(numbers), "max_position_embeddings": 64} | small | settings)
     with torch.random.fork_rng():

@@ -264,7 +264,8 @@ class Training:
         try:
             report("reading", 0, None)
             texts, labels = [one.text for one in documents], _labels(documents, several)
-            model = TextCategorizer().fit(texts, labels, progress=report, unlabelled=unlabelled or None)
+            model = TextCategorizer(encoder="off")
+            model.fit(texts, labels, progress=report, unlabelled=unlabelled or None)
             model.columns_ = None if columns is None else columns.to_state()
             report("writing the report", 0, None)
             note = cross_validation_in_words(model)

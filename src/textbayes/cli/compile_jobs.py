@@ -73,8 +73,8 @@ def linear_models(folder: Path) -> None:
     """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
 
     texts, labels = make_texts()
-    TextCategorizer(cv=2).fit(texts, labels)
-    model = TextCategorizer(cv=2, intervals=True).fit(texts, labels)
+    TextCategorizer(cv=2, encoder="off").fit(texts, labels)
+    model = TextCategorizer(cv=2, intervals=True, encoder="off").fit(texts, labels)
     store.save_model(model, folder / "model.tb")
     loaded = store.load_categorizer(folder / "model.tb")
     loaded.predict(texts)

@@ -71,7 +71,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     corpus, loading = _timed(lambda: catalogue.load_corpus("bbc"))
     tell("reading the stories", 1, 1)
     train, test = corpus.train, corpus.test
-    model = categorizer.TextCategorizer(random_state=seed, n_jobs=n_jobs)
+    model = categorizer.TextCategorizer(random_state=seed, n_jobs=n_jobs, encoder="off")
     model, training = _timed(lambda: model.fit(train.texts, train.targets, progress=progress))
     assessment, assessing = _timed(lambda: model.assess(test.texts))
     members = [member.settings_description() for member in default_models()]

@@ -53,11 +53,11 @@ class Subwords:
             raise MissingExtraError("tokenizers", "encoder", "reading texts with an encoder") from None
         try:
             self._tokenizer: Any = Tokenizer.from_str(definition)
+            self._tokenizer.no_truncation()
+            self._tokenizer.no_padding()
             self.special = _special(self._tokenizer, json.loads(definition))
         except Exception as error:  # the library raises nothing more exact
             raise InputError(f"the tokenizer of the encoder cannot be read: {error}") from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
         self.definition, self.longest = definition, longest
         self.size = int(self._tokenizer.get_vocab_size())
 
