@@ -38,7 +38,7 @@ test: $(VENV)/.ready
 
 # What runs on a graphics card, on one; without PyTorch or a card tests are skipped with the reason.
 test-gpu: $(VENV)/.ready
-	$(BIN)/python -m pytest -q -rs tests/unit/inference/test_gpu.py tests/contract/test_inference.py -k gpu
+	$(BIN)/python -m pytest -q -rs tests/unit/inference/test_gpu.py tests/contract/test_inference.py tests/unit/models/encoder -k gpu
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

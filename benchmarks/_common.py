@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from textbayes.data import Corpus, load_corpus
 from textbayes.text import TermWeighting, TextVectorizer
 
+os.environ.setdefault("TEXTBAYES_ENCODER", "off")
 os.environ.setdefault("TEXTBAYES_EMBEDDINGS", "off")  # figures are the same whatever is installed
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # for ``references``
 

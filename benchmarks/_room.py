@@ -22,8 +22,7 @@ from textbayes.core.atomic import cache_folder
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
 
-PORT = 18765
-ORIGIN = f"http://127.0.0.1:{PORT}"
+PORT = 18765  # of the first server; others have the ports after it
 
 
 class Person:
@@ -33,11 +32,13 @@ class Person:
     ----------
     token : str
     project : str
+    server : int
+        Which of several is asked.
     """
 
-    def __init__(self, token: str, project: str) -> None:
+    def __init__(self, token: str, project: str, server: int = 0) -> None:
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        self._at = f"{ORIGIN}/api/v1/projects/{project}"
+        self._at = f"{_origin(server)}/api/v1/projects/{project}"
 
     def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """Ask; the answer as JSON."""
@@ -62,14 +63,15 @@ def make_room(database: str, records: Sequence[Document], n_people: int, questio
     return project, tokens
 
 
-def start(database: str, cache: Path) -> subprocess.Popen[bytes]:
-    """Serve a database; returns when it answers."""
-    command = [sys.executable, "-m", "textbayes.cli.main", "app", "--team", "--database", database, "--port", str(PORT)]
+def start(database: str, cache: Path, server: int = 0) -> subprocess.Popen[bytes]:
+    """Serve a database, by one of several servers; returns when it answers."""
+    command = [sys.executable, "-m", "textbayes.cli.main", "app", "--team", "--database", database]
+    command += ["--port", str(PORT + server)]
     own = {"XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": str(cache_folder())}  # but what is compiled is found
     process = subprocess.Popen(command, env={**os.environ, **own}, stdout=subprocess.DEVNULL)
     while True:
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            urllib.request.urlopen(f"{ORIGIN}/login", timeout=5).close()
+            urllib.request.urlopen(f"{_origin(server)}/login", timeout=5).close()
             return process
         if process.poll() is not None:
             raise RuntimeError("the room did not start")
@@ -77,14 +79,18 @@ def start(database: str, cache: Path) -> subprocess.Popen[bytes]:
 
 
 @contextlib.contextmanager
-def serving(database: str, cache: Path) -> Iterator[subprocess.Popen[bytes]]:
+def serving(database: str, cache: Path, server: int = 0) -> Iterator[subprocess.Popen[bytes]]:
     """Serve a database for as long as the block runs."""
-    process = start(database, cache)
+    process = start(database, cache, server)
     try:
         yield process
     finally:
         process.terminate()
         process.wait()
+
+
+def _origin(server: int) -> str:
+    return f"http://127.0.0.1:{PORT + server}"
 
 
 def _again(store: Store, user: User) -> User:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import tarfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +19,18 @@ from textbayes.screen import Collection
 from textbayes.screen.settings import TOPIC
 from textbayes.screen.transfer import FinishedReview, mean_weights, review_weights
 
+OTHERS = ("Bannach-Brown_2019", "Kitchenham_2010", "Nagtegaal_2019")  # of the corpus: the rest are drug reviews
+
 
 class Review(NamedTuple):
-    """A review with its question, and the prior table of all the others."""
+    """A review with its question, and the prior table of other reviews."""
 
     name: str
     texts: list[str]
     relevant: BoolArray
     question: str
     others: WordPriors
+    of_drugs: bool
 
     def collection(self, question: str | None = None, prior: bool = True) -> Collection:
         """Its records, with a question if one is given."""
@@ -33,7 +40,7 @@ class Review(NamedTuple):
 
 
 def finished_reviews() -> dict[str, FinishedReview]:
-    """All reviews of the corpus, with what was included in the end."""
+    """All reviews of the corpus, and the six of other kinds beside it, with what was included in the end."""
     corpus = load_corpus("systematic_reviews")
     split = np.array(corpus.split)
     finished = {}
@@ -41,22 +48,38 @@ def finished_reviews() -> dict[str, FinishedReview]:
         at = np.flatnonzero(split == name)
         relevant = np.array([corpus.labels[i] == ("included",) for i in at])
         finished[name] = FinishedReview([corpus.texts[i] for i in at], relevant)
+    with tarfile.open(_more() / "csv.tar.xz") as archive:
+        for member in archive.getmembers():
+            rows = list(csv.DictReader(io.TextIOWrapper(archive.extractfile(member), "utf-8", newline="")))
+            texts = [f"{row['title']}\n{row['abstract']}".strip() or "untitled" for row in rows]
+            relevant = np.array([row["label_included"] == "1" for row in rows])
+            finished[Path(member.name).stem] = FinishedReview(texts, relevant)
     return finished
 
 
+def drug_reviews() -> dict[str, FinishedReview]:
+    """Those that the table is learnt from."""
+    more = json.loads((_more() / "questions.json").read_text())
+    return {name: review for name, review in finished_reviews().items() if name not in (*OTHERS, *more)}
+
+
 def reviews() -> list[Review]:
-    """The same with questions and tables; no table has seen the review that it is for."""
-    finished = finished_reviews()
-    questions = json.loads((corpus_path("systematic_reviews") / "questions.json").read_text())
-    weights = {name: review_weights(review) for name, review in finished.items()}
+    """The same with questions and tables of the drug reviews; no table has seen the review that it is for."""
+    finished, of_drugs = finished_reviews(), drug_reviews()
+    files = (corpus_path("systematic_reviews") / "questions.json", _more() / "questions.json")
+    questions = {name: asked for file in files for name, asked in json.loads(file.read_text()).items()}
+    weights = {name: review_weights(review) for name, review in of_drugs.items()}
     found = []
     for name, review in finished.items():
-        asked = questions[name]
+        asked = f"{questions[name]['title']}. {questions[name]['question']}"
         others = mean_weights([told for other, told in weights.items() if other != name])
-        found.append(
-            Review(name, list(review.texts), review.relevant, f"{asked['title']}. {asked['question']}", others)
-        )
+        found.append(Review(name, list(review.texts), review.relevant, asked, others, name in of_drugs))
     return found
+
+
+def _more() -> Path:
+    """Where the six reviews of other kinds are: beside the corpus."""
+    return corpus_path("systematic_reviews").parent / "systematic_reviews_more"
 
 
 def closest_reviews(all_reviews: list[Review]) -> list[int]:
@@ -75,9 +98,7 @@ def in_parallel(function, items, jobs):
 
 
 def ratio_interval(ours: FloatArray, theirs: FloatArray) -> tuple[float, float, float]:
-    """Geometric mean over reviews of the ratio of mean losses, with its 95 % interval (Student's t)."""
-    from scipy import stats
-
-    logs = np.log(ours / theirs)
-    half = stats.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
-    return tuple(np.exp([logs.mean(), logs.mean() - half, logs.mean() + half]).tolist())
+    """Ratio of the mean losses over reviews, with its 95 % interval (bootstrap over reviews)."""
+    drawn = np.random.default_rng(0).integers(len(ours), size=(10_000, len(ours)))
+    low, high = np.quantile(ours[drawn].sum(axis=1) / theirs[drawn].sum(axis=1), [0.025, 0.975])
+    return float(ours.mean() / theirs.mean()), float(low), float(high)

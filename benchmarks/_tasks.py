@@ -6,15 +6,19 @@ that occur word for word more than once are kept once where folds are drawn, and
 
 from __future__ import annotations
 
+import json
+import lzma
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from textbayes.data import Corpus, load_corpus
+from textbayes.data.catalogue import search_folders
 
 REVIEWS = ("ACEInhibitors", "AtypicalAntipsychotics", "CalciumChannelBlockers")
 N_SENTENCES = 4  # of each review
@@ -165,6 +169,22 @@ def reviews() -> Task:
         parts += _of_folds(rows, _drawn_folds(targets[rows], 5))
     return Task(corpus.texts, targets.tolist(), parts)
 
+
+def short_texts(name: str) -> Task:
+    """A public corpus of short texts, each with a class, as it is parted: of ``short_texts`` in the data folders."""
+    found = [path for folder in search_folders() if (path := folder / "short_texts" / f"{name}.jsonl.xz").is_file()]
+    if not found:
+        raise FileNotFoundError(f"there is no short_texts/{name}.jsonl.xz in the data folders")
+    with lzma.open(found[0], "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    test = np.array([row["test"] for row in rows])
+    parts = [(np.flatnonzero(~test), np.flatnonzero(test))]
+    return Task([row["text"] for row in rows], [str(row["labels"]) for row in rows], parts)
+
+
+SHORT_TEXTS: dict[str, Callable[[], Task]] = {
+    name: partial(short_texts, name) for name in ("trec", "sentence_polarity", "subjectivity", "tweets")
+}
 
 TASKS: dict[str, Callable[[], Task]] = {
     "reuters": reuters,

@@ -99,7 +99,7 @@ class Pool:
         fitted = asking.fast_fit(self.X[rows], self.Y[rows], self.exclusive)
         if fitted is None:
             return np.where(self.Y[rows].all(axis=0), 1.0, -1.0) * np.ones((X.shape[0], 1))
-        return asking.log_odds(fitted, X, self.Y[rows], self.exclusive)
+        return fitted.log_odds(X)
 
     def unsure(self, rows: np.ndarray, left: np.ndarray) -> np.ndarray:
         """How uncertain a peer is of texts without a label: by logistic regressions with intercepts, C = 30."""

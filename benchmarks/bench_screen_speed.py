@@ -2,7 +2,7 @@
 
     python benchmarks/bench_screen_speed.py [--large 100000]
 
-The records are those of the 17 reviews; more than there are of them are made of two halves of others. The large
+The records are those of 23 reviews; more than there are of them are made of two halves of others. The large
 collection is read from a RIS file, duplicates and all, into a folder; then records are judged one by one, each answer
 on disk, learnt, and followed by the next record.
 """
@@ -61,9 +61,9 @@ def main() -> None:
     parser.add_argument("--judgements", type=int, default=60, help="in the large collection")
     given = parser.parse_args()
     all_reviews = reviews()
-    largest = max(all_reviews, key=lambda review: len(review.texts))
-    speed = judgements_a_second(largest)
-    print(f"{largest.name}, {len(largest.texts):,} records: {speed:,.0f} judgements a second", flush=True)
+    review = next(review for review in all_reviews if review.name == "ACEInhibitors")
+    speed = judgements_a_second(review)
+    print(f"{review.name}, {len(review.texts):,} records: {speed:,.0f} judgements a second", flush=True)
     texts = [text for review in all_reviews for text in review.texts]
     folder = Path(tempfile.mkdtemp())
     try:
@@ -86,7 +86,7 @@ def main() -> None:
         f"{1000 * float(np.median(cpu)):.0f} ms of processor time"
     )
     figures = (
-        f"{speed:,.0f} judgements a second at {len(largest.texts):,} records (≥ 500); {given.large:,} records: "
+        f"{speed:,.0f} judgements a second at {len(review.texts):,} records (≥ 500); {given.large:,} records: "
         f"judgement to next record {1000 * wait:.0f} ms (≤ 150), import {seconds:.1f} s (≤ 90)"
     )
     close("screening speed", speed >= 500 and wait <= 0.15 and seconds <= 90.0, figures)

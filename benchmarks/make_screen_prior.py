@@ -1,4 +1,4 @@
-"""Make the prior table that comes along with textbayes: mean weights of words over the 17 reviews.
+"""Make the prior table that comes along with textbayes: mean weights of words over 14 drug reviews.
 
 python benchmarks/make_screen_prior.py > src/textbayes/screen/reviews.csv
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from _screen import finished_reviews
+from _screen import drug_reviews
 from textbayes.screen.transfer import learn_prior
 
 if __name__ == "__main__":
-    sys.stdout.write(learn_prior(finished_reviews().values()).to_csv())
+    sys.stdout.write(learn_prior(drug_reviews().values()).to_csv())

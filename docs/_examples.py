@@ -60,6 +60,7 @@ def page_folder() -> Iterator[Path]:
         program.chmod(0o755)
         old_path = os.environ.get("PATH", "")
         os.environ["PATH"] = os.pathsep.join((bin_, old_path))
+        os.environ.setdefault("TEXTBAYES_ENCODER", "off")
         os.environ.setdefault("TEXTBAYES_EMBEDDINGS", "off")  # pages say the same whatever is installed
         os.chdir(folder)
         try:

@@ -17,7 +17,7 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent))  # pytest imports by path: so that tests find ``references``
 
 # Answers must not depend on whether the extra is installed, and nothing is looked for on the network.
-os.environ |= {"TEXTBAYES_EMBEDDINGS": "off", "HF_HUB_OFFLINE": "1"}
+os.environ |= {"TEXTBAYES_EMBEDDINGS": "off", "TEXTBAYES_ENCODER": "off", "HF_HUB_OFFLINE": "1"}
 # Tests run on all cores already: threads of linear algebra would only wait for each other.
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 

@@ -73,6 +73,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "nbib": documents("nbib", keep_fields=True),
     "bibtex": documents("bibtex", keep_fields=True),
     "endnote": documents("endnote", keep_fields=True),
+    "feed": documents("feed", keep_fields=True),
     "packed": documents("lines", errors="replace"),
     "wide": documents("csv", encoding="utf-16"),
     "prior_csv": lambda path: len(WordPriors.read(path, "csv")),

@@ -197,6 +197,12 @@ _BIBTEX_FILE = r"""@article{a1, title = {Green {T}ea: a trial}, author = {Smith,
 _ENDNOTE_FILE = """<?xml version="1.0" encoding="UTF-8"?><xml><records>
 <record><titles><title><style>Green tea</style></title></titles><dates><year><style>1999</style></year></dates>
 <abstract><style>We brewed.</style></abstract></record></records></xml>"""
+_RSS_FILE = """<?xml version="1.0"?><rss version="2.0"><channel><title>News</title>
+<item><title>Green tea</title><guid>1</guid><category>drink</category>
+<description>&lt;b&gt;Brewed&lt;/b&gt;</description></item>
+<item><title>Ore</title><link>https://news.example/2</link><pubDate>Tue, 03 Jun 2003</pubDate></item></channel></rss>"""
+_ATOM_FILE = """<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>Tea</title><id>a</id><category term="drink"/>
+<link href="https://news.example/1"/><content type="xhtml"><div>Brewed <i>green</i></div></content></entry></feed>"""
 _TAGS = b"TY  - |ER  - |TI  - |AB  - |AU  - |PMID- |LID - |      |\n\n|  - |\r\n".split(b"|")
 _BIBTEX = rb"""@ { } " # , = @string{a = @comment{ @preamble{ {{{{ }}}} \ {\"o} $""".split(b" ")
 # Abbreviations made of themselves and of each other: repeated, they would stand for any amount of text.
@@ -207,6 +213,7 @@ SEEDS: dict[str, list[Seed]] = {
     "nbib": [Seed(".nbib", _NBIB_FILE.encode(), _TAGS)],
     "bibtex": [Seed(".bib", _BIBTEX_FILE.encode(), _BIBTEX)],
     "endnote": [Seed(".xml", _ENDNOTE_FILE.encode(), _XML)],
+    "feed": [Seed(".rss", _RSS_FILE.encode(), _XML), Seed(".atom", _ATOM_FILE.encode(), _XML)],
     "csv": [Seed(".csv", _CSV_FILE, _CSV)],
     "tsv": [Seed(".tsv", b"id\ttext\tlabel\n1\tone\ta\n2\ttwo\tb\n", _CSV)],
     "jsonl": [

@@ -58,7 +58,7 @@ def test_questions_are_filled_in_and_trained_on(run, lines, files, rows, tmp_pat
     assert "24 of 90 texts labelled" in said
     assert "fill in the column 'topic'" in said
     found = read_csv(asked, ";")  # the delimiter of the input
-    assert list(found[0]) == ["nr", "text", "topic", "guess", "guess_probability", "asked"]
+    assert list(found[0]) == ["nr", "text", "topic", "guess", "guess_probability", "guess_words", "asked"]
     assert len(found) == 10
     assert all(row["topic"] == "" for row in found)
     assert [row["asked"] for row in found] == ["random", *["clusters"] * 9]
@@ -87,7 +87,7 @@ def test_one_file_with_some_labels_is_enough(run, lines, rows, tmp_path):
     assert all(row["guess"][0] in _WORDS for row in found)
     target = tmp_path / "next.csv"
     run("ask", path, *columns, "-n", 6, "-o", target)
-    assert list(read_csv(target)[0]) == ["nr", "text", "topic", "guess", "guess_probability", "asked"]
+    assert list(read_csv(target)[0]) == ["nr", "text", "topic", "guess", "guess_probability", "guess_words", "asked"]
 
 
 def test_json_lines_keep_their_fields_and_get_an_empty_label(run, rows, tmp_path):
@@ -136,6 +136,25 @@ def test_questions_before_any_label(lines, rows, tmp_path):
     assert all(row["guess"] is None for row in found)
 
 
+def test_names_and_descriptions_of_labels_give_first_guesses(run, lines, rows, tmp_path):
+    path = write_csv(tmp_path / "new.csv", rows, ["nr", "text"])
+    truth = {row["nr"]: row for row in rows}
+    table = tmp_path / "labels.csv"
+    table.write_text(
+        "label,description\ngrain,corn and wheat from the farm\nmoney,a bank and its loans\nsport,goals of a team\n"
+    )
+    found = lines("ask", path, "--id-field", "nr", "-n", 60, "--descriptions", table)
+    assert sum(one["guess"] == [truth[one["id"]]["topic"]] for one in found) > 50
+    assert all(set(one["words"]) <= set(truth[one["id"]]["text"].split()) and one["words"] for one in found)
+    by_name = lines("ask", path, "--id-field", "nr", "-n", 60, "--labels", "bank, league ,harvest")
+    assert {one["guess"][0] for one in by_name} == {"bank", "league", "harvest"}
+    said = run("ask", path, "--id-field", "nr", "--labels", "zzz,qqq", "-n", 3).stderr
+    assert "no text has a word of the labels' names" in said
+    target = tmp_path / "next.csv"
+    run("ask", path, "--id-field", "nr", "-n", 5, "--descriptions", table, "-o", target)
+    assert all(row["guess"] and row["guess_words"] for row in read_csv(target))
+
+
 def test_refusals_say_what_to_do(run, files, tmp_path):
     labelled, _ = files
     said = run("ask", labelled, "--label-field", "topic", code=1).stderr
@@ -143,3 +162,5 @@ def test_refusals_say_what_to_do(run, files, tmp_path):
     assert "name a file of texts without one as well" in said
     said = run("ask", *files, "--label-field", "topic", "-o", labelled, code=1).stderr
     assert "would replace" in said
+    said = run("ask", *files, "--labels", " , ", code=2).stderr
+    assert "--labels names no label" in said

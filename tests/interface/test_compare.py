@@ -37,6 +37,19 @@ def test_decisions(lines, systems):
     }
 
 
+def test_how_probable_it_is_that_a_system_is_better(lines, run, systems):
+    good, poor, truth = systems
+    (result,) = lines("compare", good, poor, "--truth", truth, "--rope", "0.05")
+    forth, back = result["posteriors"]
+    assert (forth["first"], forth["second"], result["rope"]) == ("good", "poor", 0.05)
+    assert forth["better"] == pytest.approx(back["worse"])
+    assert forth["better"] > 0.999
+    assert forth["mean"] == pytest.approx(40 / 63)  # of 60 documents 40 are right by good alone; the prior adds three
+    shown = run("compare", good, poor, "--truth", truth, "--table", "--rope", "0.9").stdout
+    assert "equal: at most 0.9 apart" in shown
+    assert "posterior: better 0.000, equal 1.000, worse 0.000" in shown
+
+
 def test_models_and_decisions_together(run, lines, models, write, documents, tmp_path):
     truth = write(documents)
     run("evaluate", models["multiclass"], truth, "--save-decisions", tmp_path / "kept.jsonl")

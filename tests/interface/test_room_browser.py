@@ -136,7 +136,7 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
         with page.expect_file_chooser() as chooser:
             page.keyboard.press("Space")
         chooser.value.set_files(refs)
-        focus(page, "form.drop button")
+        focus(page, "form.records button")
         page.keyboard.press("Enter")
         page.wait_for_url("**/uploads/*")
         focus(page, "select[name=title_field]")
@@ -259,7 +259,10 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
         page.wait_for_url(f"{origin}/")
         at = f"/projects/{project}"
         paths = ["/", "/people", "/account", "/models", f"{at}/judge?topic=tea", f"{at}/words?topic=tea"]
-        paths += [f"{at}/{part}?topic=tea" for part in ("dashboard", "records", "conflicts", "settings")]
+        paths += [
+            f"{at}/{part}?topic=tea"
+            for part in ("dashboard", "records", "conflicts", "settings", "prisma", "full-texts", "duplicates")
+        ]
         paths += [f"{at}/record?topic=tea&id=r3", "/nowhere"]
         for path in paths:
             page.goto(f"{origin}{path}")
@@ -270,8 +273,15 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
         page.close()
 
 
-def test_a_trained_model_can_be_read_by_all(browser, tmp_path):
-    """From a table to a model in use; what axe-core finds on its pages, the report's among them."""
+DROP = """([name, text]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([text], name, { type: "text/csv" }));
+  document.querySelector("form.table").dispatchEvent(new DragEvent("drop", { dataTransfer: files, cancelable: true }));
+}"""
+
+
+def test_a_dropped_spreadsheet_becomes_a_model_a_report_and_a_classified_spreadsheet(browser, tmp_path):
+    """From the home screen to a model in use; what axe-core finds on its pages, the report's among them."""
 
     def all_faults():
         found = []
@@ -282,19 +292,30 @@ def test_a_trained_model_can_be_read_by_all(browser, tmp_path):
         return found
 
     rows = [("grain", "wheat corn harvest"), ("money", "bank rates loans")] * 8
-    table = tmp_path / "topics.csv"
-    table.write_text("label,text\n" + "".join(f"{label},{text} part {i}\n" for i, (label, text) in enumerate(rows)))
+    lines = [f"{label if i < 12 else ''},{text} part {i}\n" for i, (label, text) in enumerate(rows)]
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, _):
-        page, said = browser.new_page(), []
+        page, said = browser.new_page(accept_downloads=True), []
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.goto(f"{origin}/enter?token=the-secret")
         page.wait_for_url(f"{origin}/")
-        page.goto(f"{origin}/models")
-        page.fill("input[name=name]", "Topics")
-        page.set_input_files("input[type=file]", table)
-        page.click("form.drop button")
-        page.wait_for_selector("textarea[name=text]", timeout=120_000)  # it looks again by itself
+        with page.expect_navigation():
+            page.evaluate(DROP, ["topics.csv", "what,text\n" + "".join(lines)])
+        assert "16 rows, 12 with a label: grain (6), money (6)." in page.text_content("main")
         assert all_faults() == []
+        focus(page, "input[name=name]")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("Topics")
+        focus(page, "button[value=train]")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("textarea[name=text]", timeout=240_000)  # it looks again by itself
+        assert all_faults() == []
+        focus(page, "a[href$=classified]")
+        with page.expect_download() as download:
+            page.keyboard.press("Enter")
+        assert download.value.suggested_filename == "topics-classified.csv"
+        found = list(csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines()))
+        assert [row["labels"] for row in found] == [label for label, _ in rows]
+        assert [row["in_training"] for row in found] == ["yes"] * 12 + [""] * 4
         page.fill("textarea[name=text]", "corn loans and more corn")
         page.click("text=Classify the text")
         assert page.text_content("main p strong") == "grain"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from textbayes.data import open_documents
+from textbayes.evaluate.screening import ranking_loss
 from textbayes.knowledge import WordPriors
 
 TEA = "Green tea {} in adults: a trial number {}"
@@ -226,9 +227,47 @@ def test_simulations_measure_both_models(run, lines, labelled, tmp_path):
     assert sum(told["n"] for told in rows[0]["estimate"]) > 10
     assert (rows[2]["stops"], rows[2]["estimate"]) == ([], [])
     assert (tmp_path / "recall.png").stat().st_size > 1000
-    shown = run("simulate", labelled[0], "--seeds", 1, "--rule", "estimate", "--table").stdout
-    assert "worst recall" in shown
-    assert "observed" in shown
+
+
+def test_tables_of_simulations_are_whole_at_80_columns(run, labelled, tmp_path):
+    long = tmp_path / "a_review_with_a_name_that_is_longer_than_most_columns.jsonl"
+    long.write_bytes(labelled[0].read_bytes())
+    asked = ("--seeds", 2, "--rule", "estimate", "--rule", "consecutive:20", "--table")
+    shown = run("simulate", long, labelled[1], *asked).stdout
+    for told in ("relative to elas_u4", "geometric mean", "recall", "WSS", "worst recall", "consecutive", "observed"):
+        assert told in shown
+    assert "…" not in shown
+    assert "Not shown" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert all(part in shown for part in (long.stem[:20], long.stem[20:40], long.stem[40:]))
+
+
+def test_simulations_read_as_screenings_do(run, lines, labelled, tmp_path):
+    """A simulation from nothing reads in the order of `screen next`, with the table and question of `screen start`."""
+    asked = ("--question", "a randomized trial of tea")
+    (row,) = lines("simulate", labelled[0], "--model", "textbayes", "--start", "none", "--seeds", 1, *asked)
+    folder = tmp_path / "review"
+    run("screen", "start", folder, labelled[0], *asked)
+    truth = {str(k): json.loads(line) for k, line in enumerate(labelled[0].read_text().splitlines(), start=1)}
+    found = []
+    while len(found) < 60:
+        (shown,) = lines("screen", "next", folder)
+        found.append(truth[shown["id"]]["label"] == 1)
+        run("screen", "judge", folder, shown["id"], "relevant" if found[-1] else "irrelevant")
+    assert row["loss"] == ranking_loss(found)
+
+
+def test_each_simulated_review_has_its_own_question(run, lines, labelled):
+    asked = ("--model", "textbayes", "--start", "none", "--seeds", 1, "--prior", "none")
+    both = lines("simulate", *labelled[:2], *asked, "--question", "randomized trial", "--question", "letter")
+    alone = [
+        *lines("simulate", labelled[0], *asked, "--question", "randomized trial"),
+        *lines("simulate", labelled[1], *asked, "--question", "letter"),
+    ]
+    assert both == alone
+    assert both[0]["loss"] < both[1]["loss"]  # nothing relevant is a letter
+    done = run("simulate", *labelled[:3], "--question", "one", "--question", "two", code=2)
+    assert "2 questions for 3 reviews" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from textbayes.app.database import ROLES, Membership, User
 from textbayes.app.live import LiveReview, MissingProjectError, ReviewRegistry
 from textbayes.app.models import Training
 from textbayes.app.settings import LOGIN, AppSettings
+from textbayes.app.stages import full_text_of, is_full_text, topic_of
 
 COOKIE = "textbayes_session"
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -57,13 +58,14 @@ class Access(NamedTuple):
     csrf: str
 
     def queue_of(self, topic: str | None) -> ReviewerQueue:
-        """The person's queue of a topic; of the one there is, if none is named."""
-        return ReviewerQueue(self.user.id, self.review.screening.topic(topic).name)
+        """The person's queue of a topic, or of its full texts; of the one topic there is, if none is named."""
+        name = self.review.topic_of(None if topic is None else topic_of(topic))
+        return ReviewerQueue(self.user.id, full_text_of(name) if topic and is_full_text(topic) else name)
 
     @property
     def first_topic(self) -> str:
         """What pages show where no topic is named."""
-        return self.review.screening.settings.topics[0]
+        return self.review.topics[0]
 
     def may(self, role: str) -> bool:
         """Whether the person has a role, or a higher one."""

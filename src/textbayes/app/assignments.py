@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from textbayes.app.labels import LABEL_KINDS, Labels
+from textbayes.app.marks import Marks
+from textbayes.app.stages import full_text_of
 from textbayes.store.event_folder import Entry
 
+Words = TypeVar("Words", str, tuple[str, ...])
 CONFLICT = "conflict"
 LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what is in the queue
 
@@ -24,6 +28,13 @@ class ReviewerQueue(NamedTuple):
 
     user: int
     topic: str
+
+
+class Goal(NamedTuple):
+    """The share of the relevant records that is to be found, and the probability with which it is to be reached."""
+
+    target: float
+    confidence: float
 
 
 class Conflict(NamedTuple):
@@ -47,6 +58,8 @@ class Assignments:
     ----------
     double : bool
         Whether every record is read by two people; else each is read by one.
+    labels : Labels, optional
+        Those of a project of categories, whose answers name them.
 
     Attributes
     ----------
@@ -74,10 +87,16 @@ class Assignments:
         Person whom a file named → the account that is the same person; None where it is nobody of this room.
     unmatched : set
         People whom a file named, and of whom nobody has said yet who they are.
+    goal : Goal or None
+        What was chosen since the project was made.
+    has_full_texts : bool
+        Whether the full text of any record was added.
+    marks : Marks
+        Reasons for exclusion and tags.
     """
 
-    def __init__(self, double: bool = False) -> None:
-        self.double = double
+    def __init__(self, double: bool = False, labels: Labels | None = None) -> None:
+        self.double, self.labels = double, labels
         self.held: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.later: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.opinions: dict[str, dict[str, dict[int, str]]] = defaultdict(dict)
@@ -90,6 +109,9 @@ class Assignments:
         self.unblinded: set[int] = set()
         self.matched: dict[int, int | None] = {}
         self.unmatched: set[int] = set()
+        self.has_full_texts = False
+        self.goal: Goal | None = None
+        self.marks = Marks()
         self._reasons: dict[tuple[str, str], str] = {}
         self._waiting: dict[str, dict[str, None]] = defaultdict(dict)  # answered by one person, to be read by another
 
@@ -107,6 +129,7 @@ class Assignments:
         """
         kind = entry["kind"]
         self.seen[user] = time
+        self.marks.apply(user, entry)
         if "key" in entry:
             self.keys.add(entry["key"])
         if kind == "judgement":
@@ -140,10 +163,17 @@ class Assignments:
             return [
                 withdrawn for topic in dict.fromkeys(topics) for withdrawn in self._release(ReviewerQueue(user, topic))
             ]
+        elif kind == "goal":
+            self.goal = Goal(entry["target"], entry["confidence"])
+        elif kind == "full_text":
+            self.has_full_texts |= bool(entry["file"])
         elif kind == "stranger":
             self.unmatched.add(entry["user"])
         elif kind == "person":
             return list(self._match(entry["user"], entry["account"]))
+        elif kind in LABEL_KINDS and self.labels is not None:
+            self.labels.apply(entry)
+            return [entry]
         return [entry] if kind == "advice" else []
 
     def _judge(self, reviewer: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
@@ -177,9 +207,17 @@ class Assignments:
         if now is None and id in self.opinions[topic]:
             self._waiting[topic][id] = None
         if now != before:
+            if now != "relevant":  # no longer one of those whose full text is read
+                self._forget(full_text_of(topic), id)
             yield _judgement(topic, id, {None: "withdrawn", CONFLICT: "unsure"}.get(now, str(now)))
         if now is None:
             yield {"kind": "handed_out", "topic": topic, "records": {id: self._reasons.get((topic, id), "")}}
+
+    def _forget(self, topic: str, id: str) -> None:
+        """Take a record out of all queues of a topic."""
+        for queue in (self.held, self.later):
+            for reviewer in [one for one in queue if one.topic == topic]:
+                queue[reviewer].pop(id, None)
 
     def _hand_out(self, reviewer: ReviewerQueue, records: dict[str, str]) -> Iterator[Entry]:
         new = {id: reason for id, reason in records.items() if not self._is_out(reviewer.topic, id)}
@@ -231,7 +269,7 @@ class Assignments:
         """Whether a person chose to see all answers, under whatever account."""
         return user in {self.person(one) for one in self.unblinded}
 
-    def own(self, user: int, said: Mapping[int, str]) -> str | None:
+    def own(self, user: int, said: Mapping[int, Words]) -> Words | None:
         """What a person said, under whatever account; None where nothing."""
         theirs = [text for one, text in said.items() if self.person(one) == user and one != user]
         return said.get(user, theirs[-1] if theirs else None)
@@ -261,10 +299,16 @@ class Assignments:
             return next(iter(said.values()), None)
         return self.own(user, said)
 
+    def answers_for(self, user: int, topic: str, id: str) -> dict[int, str]:
+        """The answers to a record that a person may see, by who gave them: others' only when all have answered."""
+        said = self.opinions[topic].get(id, {})
+        seen = self.sees_all(user) or self.answer(topic, id) is not None
+        return {self.person(who): text for who, text in said.items() if seen or self.person(who) == user}
+
     def notes_for(self, user: int, id: str) -> dict[int, str]:
         """The notes to a record that a person may see, by who wrote them: others' only where that tells nothing."""
         notes = self.notes.get(id, {})
-        if not self.double or self.sees_all(user) or self._all_read(id):
+        if self.all_seen(user, id):
             return dict(notes)
         return {who: text for who, text in notes.items() if self.person(who) == user}
 
@@ -274,12 +318,24 @@ class Assignments:
             return True
         if entry["kind"] == "judgement":
             return self.answer(entry["topic"], entry["id"]) is not None
-        return entry["kind"] != "note" or self._all_read(entry["id"])
+        return entry["kind"] not in ("note", "tags") or self._all_read(entry["id"])
+
+    def all_seen(self, user: int, id: str) -> bool:
+        """Whether a person may see everything that others said of a record."""
+        return not self.double or self.sees_all(user) or self._all_read(id)
 
     def _all_read(self, id: str) -> bool:
         """Whether a record has answers, and nobody's answer to any topic waits for another's."""
         begun = [topic for topic, said in list(self.opinions.items()) if id in said]
         return bool(begun) and all(self.answer(topic, id) is not None for topic in begun)
+
+    def to_assess(self, topic: str) -> list[str]:
+        """Records that are included on title and abstract, in the order of their answers: their full text is read."""
+        return [id for id in self.opinions[topic] if self.answer(topic, id) == "relevant"]
+
+    def reasons(self, topic: str) -> dict[str, str]:
+        """The strategy that first handed out each record."""
+        return {id: reason for (one, id), reason in self._reasons.items() if one == topic}
 
     def n_waiting(self, topic: str) -> int:
         """Records that one person has answered, and another is to."""

@@ -7,16 +7,16 @@ import functools
 import io
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from textbayes.app.accounts import names_of
-from textbayes.app.exports import Download
+from textbayes.app.agreement import kappa
+from textbayes.app.downloads import Download
 from textbayes.app.live import LiveReview
 from textbayes.app.words import WordWeight, strong_words
 from textbayes.core.validation import check_choice
@@ -47,15 +47,17 @@ class Agreement:
     people : list of str
         Their names.
     n_records, n_same : int
-    kappa : float or None
-        Cohen's κ over relevant, irrelevant and unsure; None where it is not defined: fewer than two records, or only
-        one answer given by both.
+    kappa, low, high : float or None
+        Cohen's κ over relevant, irrelevant and unsure, and its 95% credible interval; None where it is not defined:
+        only one answer given by both.
     """
 
     people: list[str]
     n_records: int
     n_same: int
     kappa: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,13 @@ def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
             len(assignments.conflicts(topic)),
             assignments.n_waiting(topic),
         )
+    goal = review.goal
     with review.model() as screening:
         standing = Standing.of(screening, topic)
-    status, settings = status_of(standing, times), standing.settings  # it takes time: others go on
-    more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy, "target": settings.target}
-    return {**status, **more, "confidence": settings.confidence}
+    settings = replace(standing.settings, target=goal.target, confidence=goal.confidence)
+    status = status_of(standing._replace(settings=settings), times)  # it takes time: others go on
+    more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy}
+    return {**status, **more, "target": goal.target, "confidence": goal.confidence}
 
 
 def costs_of_certainty(state: State, target: float, seconds_each: float | None) -> list[Cost]:
@@ -142,13 +146,8 @@ def disagreements(review: LiveReview, topic: str) -> Disagreements:
 
 
 def _agreement(people: list[str], pairs: list[tuple[str, str]]) -> Agreement:
-    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs))
-
-
-def _kappa(pairs: list[tuple[str, str]]) -> float | None:
-    if len({answer for pair in pairs for answer in pair}) < 2:
-        return None
-    return float(cohen_kappa_score(*map(list, zip(*pairs, strict=True))))
+    found = kappa(pairs) or (None, None, None)
+    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), *found)
 
 
 _drawing = threading.Lock()  # matplotlib's settings are one for all threads
@@ -186,9 +185,9 @@ class TopicView(NamedTuple):
     words: list[WordWeight]
 
     @classmethod
-    def of(cls, screening: Screening, topic: str) -> Self:
+    def of(cls, screening: Screening, topic: str, target: float) -> Self:
         """A look at a topic of a screening."""
-        return cls(State.of(screening.topic(topic)), screening.settings.target, strong_words(screening, topic, _WORDS))
+        return cls(State.of(screening.topic(topic)), target, strong_words(screening, topic, _WORDS))
 
 
 class Drawing(NamedTuple):
@@ -295,7 +294,7 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
     """
     check_choice("format", format, tuple(_TYPES))
     with review.model() as screening:
-        seen = TopicView.of(screening, topic)
+        seen = TopicView.of(screening, topic, review.goal.target)
     with _drawn(name, seen, _PAPER) as (figure, _):
         if format == "svg":
             content = figure_svg(figure, "white").encode()

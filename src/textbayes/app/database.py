@@ -127,6 +127,31 @@ class Event(Base):
     body: Mapped[dict[str, Any]]
 
 
+class FullText(Base):
+    """The full text of a record: its PDF, and the text that was found in it."""
+
+    __tablename__ = "full_texts"
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    file: Mapped[str]
+    content: Mapped[bytes]
+    text: Mapped[str]
+    created: Mapped[float] = mapped_column(default=time.time)
+
+
+class Duplicate(Base):
+    """A record that was merged into another when its file was read, as it was."""
+
+    __tablename__ = "duplicates"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    into: Mapped[str]
+    reason: Mapped[str]
+    text: Mapped[str]
+    fields: Mapped[dict[str, Any]]
+
+
 class Upload(Base):
     """A file that was sent and is being looked at before it is taken; it is gone after a day."""
 
@@ -139,7 +164,7 @@ class Upload(Base):
 
 
 class Model(Base):
-    """A model that somebody trained, or is training: its file, and the page of its report."""
+    """A model that somebody trained, or is training: its file, the page of its report, and its table classified."""
 
     __tablename__ = "models"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -149,6 +174,8 @@ class Model(Base):
     message: Mapped[str]
     content: Mapped[bytes | None]
     report: Mapped[str | None]
+    classified: Mapped[bytes | None]
+    file: Mapped[str | None]
     created: Mapped[float] = mapped_column(default=time.time)
 
 

@@ -12,21 +12,26 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
-from starlette.responses import Response
 
 from textbayes._version import __version__
 from textbayes.app.accounts import names_of
 from textbayes.app.assignments import ReviewerQueue
-from textbayes.app.database import FROM_FILE, Event, User
+from textbayes.app.categories import NewCategories, table_of_labels
+from textbayes.app.database import FROM_FILE, Event, FullText, User
+from textbayes.app.downloads import Download
 from textbayes.app.entries import checked_entry
+from textbayes.app.full_texts import LARGEST_PDF
 from textbayes.app.importing import MOST_RECORDS
-from textbayes.app.live import LiveReview, ReviewRegistry
-from textbayes.app.projects import NewProject, create_project, documents_of, stored_documents
+from textbayes.app.labelling import TOPIC
+from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
+from textbayes.app.prisma import is_included
+from textbayes.app.projects import NewProject, Plan, create_project, documents_of, stored_documents
 from textbayes.app.records import Said
+from textbayes.app.stages import full_text_of, topic_of
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.core.tables import csv_text
@@ -42,19 +47,6 @@ from textbayes.store.archive import may_unpack_to
 Rows = Sequence[dict[str, Any]]
 
 
-class Download(NamedTuple):
-    """A file: its name, its type and its bytes."""
-
-    name: str
-    media_type: str
-    content: bytes
-
-    def answer(self) -> Response:
-        """What a browser keeps under the name."""
-        headers = {"Content-Disposition": f'attachment; filename="{self.name}"'}
-        return Response(self.content, media_type=self.media_type, headers=headers)
-
-
 def csv_of(rows: Rows) -> bytes:
     """Rows as CSV; text that a spreadsheet would compute is made plain text."""
     columns = _columns(rows)
@@ -67,6 +59,22 @@ def _xlsx(rows: Rows) -> bytes:
     with workbook(stream) as book:
         book.write(rows, _columns(rows))
     return stream.getvalue()
+
+
+def table_of(source: str, rows: Rows) -> Download:
+    """Rows as a table of the kind that a file is: a workbook, or else CSV."""
+    return table_named(source, _xlsx(rows) if _is_workbook(source) else csv_of(rows))
+
+
+def table_named(source: str, content: bytes) -> Download:
+    """A table that was made of a file, called after it."""
+    kind = "xlsx" if _is_workbook(source) else "csv"
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", source.rpartition(".")[0] or source).strip("-") or "texts"
+    return Download(f"{stem}-classified.{kind}", _TABLES[kind][0], content)
+
+
+def _is_workbook(name: str) -> bool:
+    return name.lower().endswith((".xlsx", ".xlsm"))
 
 
 def _columns(rows: Rows) -> list[str]:
@@ -88,10 +96,15 @@ _REFERENCES = {
     "nbib": "text/plain; charset=utf-8",
     "xml": "application/xml",
 }
-KINDS = (*_TABLES, *_REFERENCES, "tb", "zip")
+OF_RECORDS = (*_TABLES, *_REFERENCES)
+KINDS = (*OF_RECORDS, "tb", "zip")
+CATEGORY_KINDS = (*_TABLES, "zip")
+ONLY = ("all", "included")
 
 
-def export(registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue, kind: str) -> Download:
+def export(
+    registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue, kind: str, only: str = "all"
+) -> Download:
     """A file to take along, with what a person may see.
 
     Parameters
@@ -101,25 +114,36 @@ def export(registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue
     reviewer : ReviewerQueue
         Who asks; of a table, for which topic.
     kind : {"csv", "xlsx", "jsonl", "ris", "bib", "nbib", "xml", "tb", "zip"}
-        A table of all records with decisions, probabilities and words; the model; or the whole project.
+        A table of records with decisions, probabilities and words, or with labels; the model of a review; or the whole
+        project.
+    only : {"all", "included"}
+        Which records a table of a review has: all of them, or those that are included in it.
     """
-    check_choice("kind", kind, KINDS)
-    name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}.{kind}"
+    check_choice("kind", kind, CATEGORY_KINDS if review.kind == CATEGORIES else KINDS)
+    check_choice("only", only, ONLY)
+    reviewer = reviewer._replace(topic=topic_of(reviewer.topic))
+    more = "-included" if only == "included" else ""
+    name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}{more}.{kind}"
     if kind == "zip":
         return Download(name, "application/zip", write_project(registry, review, reviewer.user))
+    if review.kind == CATEGORIES:
+        media_type, write = _TABLES[kind]
+        return Download(name, media_type, write(table_of_labels(registry, review)))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
         return Download(name, "application/octet-stream", model_file(model))
     records = documents_of(registry, review)
-    for record, more in zip(
-        records, _said(registry, review, reviewer, [record["id"] for record in records]), strict=True
-    ):
-        if more:
-            own = record["fields"] or {"text": record["text"]}
-            record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more[name] for name in more}}
+    said = _said(registry, review, reviewer, [record["id"] for record in records])
+    for record, more_of in zip(records, said, strict=True):
+        own = record["fields"] or {"text": record["text"]}
+        record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more_of[name] for name in more_of}}
     with review.model() as screening:
         rows = table_rows(screening, records, reviewer.topic)
+    if only == "included":
+        with review.looking() as assignments:
+            included = {one["id"] for one in records if is_included(assignments, reviewer.topic, one["id"])}
+        rows = [row for row in rows if row.get("textbayes_id", row["id"]) in included]
     if kind in _REFERENCES:
         return Download(name, _REFERENCES[kind], WRITERS[f".{kind}"](rows).encode("utf-8", "replace"))
     media_type, write = _TABLES[kind]
@@ -129,19 +153,31 @@ def export(registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue
 def _said(
     registry: ReviewRegistry, review: LiveReview, reviewer: ReviewerQueue, ids: Sequence[str]
 ) -> list[dict[str, str]]:
-    """What a person may see of what was said of records, beside the decision: notes, and where two read, their own."""
+    """What a person may see of what was said of records, beside the decision; columns that are empty are left out."""
     people = names_of(registry.store)
+    full_text = reviewer._replace(topic=full_text_of(reviewer.topic))
+    found: list[dict[str, str]] = []
     with review.looking() as assignments:
-        said = [Said.of(assignments, reviewer, id) for id in ids]
-        own = [assignments.own(reviewer.user, assignments.opinions[reviewer.topic].get(id, {})) or "" for id in ids]
-        double = assignments.double
-    any_notes = any(one.note or one.notes for one in said)
-    found = []
-    for one, answer in zip(said, own, strict=True):
-        notes = [*([one.note] if one.note else []), *(f"{people.get(who)}: {text}" for who, text in one.notes.items())]
-        more = {"note": "\n".join(notes)} if any_notes else {}
-        found.append({**more, "your_answer": answer} if double else more)
-    return found
+        for id in ids:
+            one, read = Said.of(assignments, reviewer, id), Said.of(assignments, full_text, id)
+            notes = [
+                *([one.note] if one.note else []),
+                *(f"{people.get(who)}: {text}" for who, text in one.notes.items()),
+            ]
+            answers = assignments.answers_for(*reviewer, id) if assignments.double else {}
+            found.append(
+                {
+                    "reason": one.excluded_for,
+                    "tags": "; ".join(one.tags),
+                    "note": "\n".join(notes),
+                    "full_text": read.answer or "",
+                    "full_text_reason": read.excluded_for,
+                    **{f"answer of {people.get(who, '?')}": said for who, said in sorted(answers.items())},
+                }
+            )
+    used = {name for one in found for name, text in one.items() if text}
+    names = [name for name in dict.fromkeys(name for one in found for name in one) if name in used]
+    return [{name: one.get(name, "") for name in names} for one in found]
 
 
 def model_file(model: TextCategorizer) -> bytes:
@@ -156,6 +192,7 @@ _MARK = {"format": "textbayes project", "format_version": 1}
 _OF_ROOM = ("stranger", "person")  # who is who here says nothing elsewhere
 _LARGEST = 1 << 30  # bytes of a part
 _PARTS = ("project.json", "records.jsonl", "events.jsonl")
+_PAPERS = "full texts/"  # two files of each: what it is, and the PDF
 
 
 def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> bytes:
@@ -187,6 +224,11 @@ def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> by
                 if one.body["kind"] not in _OF_ROOM and assignments.may_see(user, one.user_id, one.body)
             ]  # fmt: skip
         archive.writestr("events.jsonl", _lines(events))
+        found = session.scalars(select(FullText).where(FullText.project_id == review.id).order_by(FullText.name))
+        for number, one in enumerate(found.yield_per(1), start=1):
+            described = {"id": one.name, "file": one.file, "text": one.text}
+            archive.writestr(f"{_PAPERS}{number}.json", json.dumps(described))
+            archive.writestr(f"{_PAPERS}{number}.pdf", one.content)
     return target.getvalue()
 
 
@@ -205,22 +247,21 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
     content : bytes
     """
     project, records, events = _parts(content)
+    papers = _papers(content)
     try:
-        settings = project["settings"]
-        screen = ScreenSettings.from_json(settings["screen"])
-        plan = NewProject(
-            str(project["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews"))
-        )
+        plan, topics = _plan(str(project["name"]), project["settings"])
         documents = [_document(record) for record in records]
         ids = {document.id for document in documents}
         if len(ids) < len(documents) or not 0 < len(documents) <= MOST_RECORDS:
             raise InputError("the records of the file have no ids of their own; give a file that was not altered")
-        entries = [checked_entry(event["body"], screen.topics, ids) for event in events]
+        labels = isinstance(plan, NewCategories)
+        entries = [checked_entry(event["body"], topics, ids, labels) for event in events]
         names, times = [str(event["user"])[:200] for event in events], [float(event["time"]) for event in events]
     except (KeyError, TypeError, AttributeError) as error:
         raise _refusal(f"a part is missing ({error})") from None
     except ValueError as error:
         raise error if isinstance(error, InputError) else _refusal("a number is not one") from None
+    kept = [one for one in papers if one["name"] in ids]
     if not all(map(math.isfinite, times)):
         raise _refusal("a time is not a number")
 
@@ -235,8 +276,20 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
         ]
         if rows:
             session.execute(insert(Event), rows)
+        if kept:
+            session.execute(insert(FullText), [{"project_id": id, **one} for one in kept])
 
     return create_project(registry, owner, plan, documents, store)
+
+
+def _plan(name: str, settings: dict[str, Any]) -> tuple[Plan, tuple[str, ...]]:
+    """What the settings of a file say, and the topics of its events."""
+    if settings.get("kind") == CATEGORIES:
+        several, shown = settings.get("several") is True, settings.get("show_guess") is not False
+        return NewCategories(name, several=several, show_guess=shown), (TOPIC,)
+    screen = ScreenSettings.from_json(settings["screen"])
+    prior = str(settings.get("prior", "reviews"))
+    return NewProject(name, screen, settings.get("double") is True, prior), screen.topics
 
 
 def _person(session: Session, name: str, owner: User) -> int:
@@ -276,6 +329,26 @@ def _parts(content: bytes) -> tuple[dict[str, Any], list[Any], list[Any]]:
     if project.get("format_version") != _MARK["format_version"]:
         raise InputError("the file was written by a newer version of textbayes; update to read it")
     return project, lines[0], lines[1]
+
+
+def _papers(content: bytes) -> list[dict[str, Any]]:
+    """The full texts of a file; their text is plain text to us, and their PDFs are never opened by the room itself."""
+    found = []
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = set(archive.namelist())
+        for name in sorted(name for name in names if name.startswith(_PAPERS) and name.endswith(".json")):
+            try:
+                given = json.loads(_read(archive, name))
+                pdf = _read(archive, name.removesuffix("json") + "pdf")
+                values = {"name": str(given["id"]), "file": str(given["file"])[:200], "text": str(given["text"])}
+            except (KeyError, TypeError, ValueError, RecursionError, zipfile.BadZipFile, zlib.error):
+                raise _refusal("a full text is damaged") from None
+            if len(pdf) > LARGEST_PDF or b"%PDF-" not in pdf[:1024] or "\x00" in "".join(values.values()):
+                raise _refusal("a full text is no PDF, or too large")
+            found.append({**values, "content": pdf, "created": time.time()})
+    if len({one["name"] for one in found}) < len(found):
+        raise _refusal("a record has two full texts")
+    return found
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import delete, select
 
 from textbayes.app.database import Store, Upload, User
+from textbayes.app.decisions import EarlierDecisions, take_decisions
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.data import open_documents
@@ -47,6 +48,27 @@ class Mapping(NamedTuple):
     id: str = ""
 
 
+class ReadFile(NamedTuple):
+    """What was read of a file.
+
+    Parameters
+    ----------
+    name : str
+    records : list of Document
+        Those of one paper merged, each with an id of its own, without what was decided of them elsewhere.
+    merged : list of Merged
+    duplicates : list of Document
+        Those that were merged, as they were.
+    decisions : EarlierDecisions
+    """
+
+    name: str
+    records: list[Document]
+    merged: list[Merged]
+    duplicates: list[Document]
+    decisions: EarlierDecisions
+
+
 class Preview(NamedTuple):
     """What a file holds.
 
@@ -62,6 +84,7 @@ class Preview(NamedTuple):
     n_records : int
         Without duplicates.
     merged : list of Merged
+    decisions : EarlierDecisions
     """
 
     name: str
@@ -72,6 +95,7 @@ class Preview(NamedTuple):
     records: list[Document]
     n_records: int
     merged: list[Merged]
+    decisions: EarlierDecisions
 
 
 def preview(name: str, content: bytes, mapping: Mapping | None = None) -> Preview:
@@ -89,18 +113,19 @@ def preview(name: str, content: bytes, mapping: Mapping | None = None) -> Previe
         format = guess_format(path)
         fields = _field_names(path, format)
         try:
-            records, merged = _records(path, format, chosen)
+            read = _records(path, format, chosen)
         except NoTextFieldError:
             if not fields:
                 raise
             chosen = chosen._replace(text=(fields[0],))  # no field is called text or title: let the person choose
-            records, merged = _records(path, format, chosen)
+            read = _records(path, format, chosen)
         encoding = _usual(path, format).get("encoding", "")
-    return Preview(path.name, format, encoding, fields, chosen, records[:_SEVERAL], len(records), merged)
+    n_records, some = len(read.records), read.records[:_SEVERAL]
+    return Preview(path.name, format, encoding, fields, chosen, some, n_records, read.merged, read.decisions)
 
 
-def read_records(name: str, content: bytes, mapping: Mapping | None = None) -> tuple[list[Document], list[Merged]]:
-    """The records of a file, those of one paper merged, each with an id of its own.
+def read_records(name: str, content: bytes, mapping: Mapping | None = None) -> ReadFile:
+    """The records of a file.
 
     Parameters
     ----------
@@ -134,13 +159,19 @@ class as_file:  # named like a function: it is used as one
             raise InputError(f"{self._name} cannot be read; save it in another format, such as CSV") from None
 
 
-def _records(path: Path, format: str, mapping: Mapping) -> tuple[list[Document], list[Merged]]:
+def _records(path: Path, format: str, mapping: Mapping) -> ReadFile:
     if format in _REFUSED:
         raise InputError(f"{path.name} holds numbers, not texts; give a file with titles and texts")
     read = list(with_own_ids(_bounded(path, format, mapping)))
     if not read:
         raise InputError(f"{path.name} has no records; give a file with at least one")
-    return merge_duplicates(read)
+    plain, decisions = take_decisions(read)
+    records, merged = merge_duplicates(plain)
+    into = {one.id: one.into for one in merged}
+    for id in into.keys() & decisions.by_id.keys():  # of one paper the decision of the first record counts
+        decisions.by_id.setdefault(into[id], decisions.by_id[id])
+        del decisions.by_id[id]
+    return ReadFile(path.name, records, merged, [one for one in plain if one.id in into], decisions)
 
 
 def _bounded(path: Path, format: str, mapping: Mapping) -> Iterator[Document]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
 from textbayes.app.live import LiveReview
+from textbayes.app.marks import checked_list
 from textbayes.app.records import Shown, make_ready, show
+from textbayes.app.stages import is_full_text, topic_of
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.screen.screening import check_record
@@ -46,7 +49,7 @@ def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
     if not _n_wanted(review, reviewer):
         return
     review.waiting.add(reviewer)
-    with review.model():
+    with review.engine():
         for _ in range(_TRIES):
             if _serve(review, reviewer):
                 break
@@ -55,22 +58,32 @@ def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
 
 def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
     """Hand out what the model picks; whether that was all there is to do."""
-    with review.model() as screening:  # which learns what other processes have written
+    with review.engine() as engine:  # which learns what other processes have written
         asking = {reviewer, *list(review.waiting)}
         hungry = [one for one in asking if one.topic == reviewer.topic and _n_wanted(review, one)]
         review.waiting.difference_update(hungry, {reviewer})
         if reviewer not in hungry:  # somebody else has served this queue meanwhile
             return True
-        found = screening.next_records(AHEAD * len(hungry), reviewer.topic)
-        picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
+        if is_full_text(reviewer.topic):
+            with review.looking() as assignments:
+                picks = [(id, "included") for id in assignments.to_assess(topic_of(reviewer.topic))]
+        else:
+            found = engine.next_records(AHEAD * len(hungry), reviewer.topic)
+            picks = [(engine.collection.ids[pick.row], pick.reason) for pick in found]
         review.write(lambda assignments: _handed_out(assignments, hungry, picks))
-        make_ready(review, screening, reviewer.topic)
+        make_ready(review, engine, reviewer.topic)
         with review.looking() as assignments:
             return bool(assignments.held[reviewer]) or not picks
 
 
 def judge(
-    review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str, key: str | None = None, replace: bool = False
+    review: LiveReview,
+    reviewer: ReviewerQueue,
+    id: str,
+    answer: str,
+    key: str | None = None,
+    replace: bool = False,
+    reason: str = "",
 ) -> None:
     """Keep an answer: in the database when this returns, learnt by the next who asks the model.
 
@@ -80,23 +93,31 @@ def judge(
     reviewer : ReviewerQueue
     id : str
     answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+        In a project of categories the numbers of the labels, or "none", in place of the first two.
     key : str, optional
         Of this answer: one that comes again with the same key is kept once.
     replace : bool
         Whether another's answer may be changed, where one person reads a record.
+    reason : str
+        Why a record is excluded; needed of a full text.
     """
-    entry = _keyed(review.screening.judgement(id, answer, reviewer.topic), key)
+    entry = _keyed(_judgement(review, reviewer, id, answer), key)
+    if reason:
+        entry["reason"] = reason
 
     def entries(assignments: Assignments) -> list[Entry]:
-        if (
-            key in assignments.keys
-            or assignments.opinions[reviewer.topic].get(id, {}).get(reviewer.user, "withdrawn") == answer
-        ):
-            return []  # it is here already, or there is nothing to take back
+        if key in assignments.keys:
+            return []  # it is here already
+        kept = answer if assignments.labels is None else assignments.labels.checked(answer)
+        said = assignments.opinions[reviewer.topic].get(id, {}).get(reviewer.user, "withdrawn")
+        if said == kept and assignments.marks.own_reason(reviewer.user, reviewer.topic, id) == reason:
+            return []  # so is this, or there is nothing to take back
+        if assignments.labels is None:
+            assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
         _check_blind(assignments, reviewer.user)
-        if answer != "withdrawn":
+        if kept != "withdrawn":
             _check_turn(assignments, reviewer, id, replace)
-        return [entry]
+        return [{**entry, "answer": kept}]
 
     review.step(reviewer.user, entries)
 
@@ -111,7 +132,7 @@ def undo(review: LiveReview, reviewer: ReviewerQueue, key: str | None = None) ->
         _check_blind(assignments, reviewer.user)
         said = assignments.opinions[reviewer.topic]
         found.extend(id for id in reversed(assignments.history[reviewer]) if reviewer.user in said.get(id, {}))
-        return [_keyed(review.screening.judgement(id, "withdrawn", reviewer.topic), key) for id in found[:1]]
+        return [_keyed(_judgement(review, reviewer, id, "withdrawn"), key) for id in found[:1]]
 
     review.step(reviewer.user, take_back)
     return found[0] if found else None
@@ -147,7 +168,38 @@ def write_note(review: LiveReview, user: int, id: str, text: str, key: str | Non
     review.step(user, entries)
 
 
-def settle(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) -> None:
+def write_tags(review: LiveReview, user: int, id: str, tags: Sequence[str], key: str | None = None) -> None:
+    """Keep a person's tags of a record, in place of those there were."""
+    check_record(id, review.collection.row_of)
+    entry = _keyed({"kind": "tags", "id": id, "tags": list(dict.fromkeys(tags))}, key)
+
+    def entries(assignments: Assignments) -> list[Entry]:
+        same = set(assignments.marks.own_tags(assignments, user, id)) == set(tags)
+        if same or key in assignments.keys:
+            return []
+        assignments.marks.check_tags(tags)
+        return [entry]
+
+    review.step(user, entries)
+
+
+def change_lists(review: LiveReview, user: int, reasons: Sequence[str], tags: Sequence[str]) -> None:
+    """Give the project other lists of reasons and tags; what was said stays."""
+    entry: Entry = {"kind": "lists", "reasons": checked_list(reasons, "reasons"), "tags": checked_list(tags, "tags")}
+    review.step(user, lambda assignments: [entry])
+
+
+def change_goal(review: LiveReview, user: int, target: float, confidence: float) -> None:
+    """Choose anew how much of what is relevant is to be found, and how surely."""
+    if not (0.0 < target <= 1.0 and 0.0 < confidence < 1.0):
+        raise InputError(
+            f"target={target:g} and confidence={confidence:g} are not usable; give shares, such as 0.95 and 0.9"
+        )
+    entry: Entry = {"kind": "goal", "target": float(target), "confidence": float(confidence)}
+    review.step(user, lambda assignments: [] if review.goal == (target, confidence) else [entry])
+
+
+def settle(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str, reason: str = "") -> None:
     """Settle a conflict: this answer stands, whatever the reviewers said."""
     check_record(id, review.collection.row_of)
     check_choice("answer", answer, ("relevant", "irrelevant", "unsure"))
@@ -155,7 +207,9 @@ def settle(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) ->
     def entry(assignments: Assignments) -> list[Entry]:
         if assignments.answer(reviewer.topic, id) != CONFLICT:
             raise InputError(f"the answers to record {id!r} are not in conflict; there is nothing to settle")
-        return [{"kind": "settle", "topic": reviewer.topic, "id": id, "answer": answer}]
+        assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
+        settled: Entry = {"kind": "settle", "topic": reviewer.topic, "id": id, "answer": answer}
+        return [{**settled, "reason": reason} if reason else settled]
 
     review.step(reviewer.user, entry)
 
@@ -205,8 +259,14 @@ def _n_wanted(review: LiveReview, reviewer: ReviewerQueue) -> int:
         return max(AHEAD - len(assignments.held[reviewer]), 0)
 
 
+def _judgement(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) -> Entry:
+    return {**review.as_it_is.judgement(id, answer, topic_of(reviewer.topic)), "topic": reviewer.topic}
+
+
 def _check_turn(assignments: Assignments, reviewer: ReviewerQueue, id: str, replace: bool) -> None:
     """Refuse an answer of one who is not to read a record: each is read by one person, or by two."""
+    if is_full_text(reviewer.topic) and assignments.answer(topic_of(reviewer.topic), id) != "relevant":
+        raise InputError(f"record {id!r} is not included on title and abstract; its full text is not read")
     said = assignments.opinions[reviewer.topic].get(id, {})
     if reviewer.user in said or id in assignments.held[reviewer] or id in assignments.later[reviewer]:
         return

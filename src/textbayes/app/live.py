@@ -14,14 +14,17 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from textbayes._version import __version__
-from textbayes.app.assignments import Assignments, ReviewerQueue
+from textbayes.app.assignments import Assignments, Goal, ReviewerQueue
 from textbayes.app.database import Event, Project, Store, StoredRecord
+from textbayes.app.labelling import TOPIC, Labelling, Rows
+from textbayes.app.labels import Labels
+from textbayes.app.stages import is_full_text
 from textbayes.core.atomic import make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import AnyArray
@@ -112,6 +115,8 @@ class ReviewCache:
             yield from (self._folder / f"{project}.{kind}.tbw" for kind in ("words", "state"))
 
 
+SCREENING, CATEGORIES = "screening", "categories"  # kinds of projects
+Engine: TypeAlias = Screening | Labelling
 _MOST_OPEN = 16  # projects kept in memory
 _SNAPSHOT_EVENTS = 200  # learnt since the last snapshot
 
@@ -133,25 +138,28 @@ class LiveReview:
     Attributes
     ----------
     id, name : str
-    collection : Collection
+    kind : {"screening", "categories"}
+        What its records are read for.
+    collection : Collection or Rows
     stale : bool
         Whether records were added since it was read.
     """
 
     def __init__(self, store: Store, project: Project, kept: ReviewCache) -> None:
         self.id, self.name, self.settings = project.id, project.name, project.settings
+        self.kind: str = project.settings.get("kind", SCREENING)
         self.store, self._kept = store, kept
         self.waiting: set[ReviewerQueue] = set()  # queues that want records
         self.shown: dict[tuple[str, str], Any] = {}  # records made ready to be shown, by topic and id
         self._assignments_lock, self._model_lock = threading.RLock(), threading.RLock()
         self._pending: deque[tuple[int, Entry]] = deque()
         self._sequence = self._restored = self._snapshot_at = 0
+        self._engine: Engine
         self._open()
 
     # -- from the database -------------------------------------------------------------------------------------------
     def _open(self) -> None:
         """Read all records and events; a snapshot saves learning what it has learnt already."""
-        chosen = ScreenSettings.from_json(self.settings["screen"])
         with self.store.read() as session:
             rows = session.execute(
                 select(StoredRecord.name, StoredRecord.text)
@@ -159,26 +167,56 @@ class LiveReview:
                 .order_by(StoredRecord.row)
             ).all()
         names, texts = [row.name for row in rows], [row.text for row in rows]
+        labels = None
+        if self.kind == CATEGORIES:
+            several = bool(self.settings["several"])
+            labels, self._engine = Labels(several), Labelling(names, texts, several)
+        else:
+            self._engine = self._screening(names, texts)
+        self.stale = False
+        self._assignments = Assignments(bool(self.settings.get("double")), labels)
+        self._pending.clear()
+        self._sequence = self._restored = self._snapshot_at = 0
+        with self.store.read() as session:
+            self._catch_up(session)
+            restored = None
+            if self.kind == SCREENING:
+                restored = self._kept.newest(self.id, self.collection.n_records, self._time_of(session))
+        if restored is not None:
+            sequence, meta, arrays = restored
+            with contextlib.suppress(TextBayesError):  # one that says what cannot be counts as not there
+                self.screening.restore(meta, arrays)
+                self._restored = self._snapshot_at = sequence
+
+    def _screening(self, names: Sequence[str], texts: Sequence[str]) -> Screening:
+        chosen = ScreenSettings.from_json(self.settings["screen"])
         prior = shipped_prior() if self.settings.get("prior", "reviews") == "reviews" else None
 
         def read() -> Collection:
             return Collection.read(names, texts, chosen.topics, chosen.questions, prior)
 
-        self.collection = self._kept.collection(self.id, names, read)
-        self.collection.measure()
-        self._screening = Screening(self.collection, chosen)
-        self.stale = False
-        self._assignments = Assignments(bool(self.settings.get("double")))
-        self._pending.clear()
-        self._sequence = self._restored = self._snapshot_at = 0
-        with self.store.read() as session:
-            self._catch_up(session)
-            restored = self._kept.newest(self.id, self.collection.n_records, self._time_of(session))
-        if restored is not None:
-            sequence, meta, arrays = restored
-            with contextlib.suppress(TextBayesError):  # one that says what cannot be counts as not there
-                self._screening.restore(meta, arrays)
-                self._restored = self._snapshot_at = sequence
+        collection = self._kept.collection(self.id, names, read)
+        collection.measure()
+        return Screening(collection, chosen)
+
+    @property
+    def strategy(self) -> str:
+        """By what records are chosen."""
+        return self._engine.strategy if isinstance(self._engine, Labelling) else self._engine.settings.strategy
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What is asked of every record."""
+        return (TOPIC,) if isinstance(self._engine, Labelling) else self._engine.settings.topics
+
+    def topic_of(self, name: str | None) -> str:
+        """The topic of a name; the one there is, if none is named."""
+        return TOPIC if isinstance(self._engine, Labelling) else self._engine.topic(name).name
+
+    @property
+    def collection(self) -> Collection | Rows:
+        """Ids of the records and, of a review, their words."""
+        return self._engine.collection
 
     def _time_of(self, session: Session) -> Callable[[int], float | None]:
         """When the event of a number happened: a snapshot of another history is not of this project."""
@@ -199,8 +237,12 @@ class LiveReview:
             self._apply(sequence, user, at, body)
 
     def _apply(self, sequence: int, user: int, at: float, body: Entry) -> None:
-        self._pending.extend((sequence, entry) for entry in self._assignments.apply(user, at, body))
+        learnt = self._assignments.apply(user, at, body)
+        self._pending.extend((sequence, entry) for entry in learnt if not is_full_text(entry.get("topic", "")))
         self._sequence = sequence
+        if body["kind"] == "full_text":
+            for key in [key for key in list(self.shown) if key[1] == body["id"]]:
+                self.shown.pop(key, None)
         self.stale |= body["kind"] == "records" and body["n_records"] > self.collection.n_records
 
     # -- what happens ------------------------------------------------------------------------------------------------
@@ -260,21 +302,48 @@ class LiveReview:
             yield self._assignments
 
     @contextlib.contextmanager
-    def model(self) -> Iterator[Screening]:
-        """The screening, with everything learnt that has happened; nobody else has it for as long."""
+    def engine(self) -> Iterator[Engine]:
+        """What learns, with everything learnt that has happened; nobody else has it for as long."""
         with self._model_lock:
             if self.stale:
                 self.reload()
             while self._pending:
                 sequence, entry = self._pending.popleft()
                 if sequence > self._restored:
-                    self._screening.apply(entry)
-            yield self._screening
+                    self._engine.apply(entry)
+            yield self._engine
+
+    @contextlib.contextmanager
+    def model(self) -> Iterator[Screening]:
+        """The screening, as :meth:`engine` gives it."""
+        with self.engine():
+            yield self.screening
+
+    @contextlib.contextmanager
+    def labelling(self) -> Iterator[Labelling]:
+        """The labelling of a project of categories, as :meth:`engine` gives it."""
+        with self.engine() as engine:
+            if not isinstance(engine, Labelling):
+                raise InputError("the records of this project are relevant or not; it has no labels")
+            yield engine
+
+    @property
+    def as_it_is(self) -> Engine:
+        """What learns, for its settings and to make entries: those do not look at what it has learnt."""
+        return self._engine
+
+    @property
+    def goal(self) -> Goal:
+        """How much is to be found, and how surely: as it was chosen last."""
+        settings = self.screening.settings
+        return self._assignments.goal or Goal(settings.target, settings.confidence)
 
     @property
     def screening(self) -> Screening:
-        """The screening as it is, for its settings and to make entries: those do not look at what it has learnt."""
-        return self._screening
+        """The same of a review."""
+        if not isinstance(self._engine, Screening):
+            raise InputError("this project sorts texts into categories; this belongs to projects that screen records")
+        return self._engine
 
     def refresh(self) -> None:
         """Catch up with what other processes have written."""
@@ -290,6 +359,8 @@ class LiveReview:
 
     def snapshot(self, at_least: int = _SNAPSHOT_EVENTS) -> None:
         """Keep what the screening has learnt, if that is more than a little: the next start is quicker."""
+        if self.kind != SCREENING:
+            return
         with self.model() as screening, self._assignments_lock:
             if self._pending or self._sequence - self._snapshot_at < at_least:
                 return

@@ -5,22 +5,28 @@ from __future__ import annotations
 import secrets
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 from sqlalchemy import delete, select, update
 
+from textbayes.app.categories import training_texts
 from textbayes.app.database import Model, Store, User, note_audit
-from textbayes.app.exports import csv_of, model_file
+from textbayes.app.downloads import Download
+from textbayes.app.exports import model_file, table_named, table_of
 from textbayes.app.importing import as_file, read_documents
+from textbayes.app.live import LiveReview, ReviewRegistry
 from textbayes.app.projects import checked_name
 from textbayes.categorizer import Scorer, TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
+from textbayes.data.formats._fields import NoTextFieldError
+from textbayes.data.layout import Columns, Layout
 from textbayes.report import collect_report
 from textbayes.report.render import render_report
 from textbayes.report.wording import cross_validation_in_words
@@ -28,6 +34,8 @@ from textbayes.store import load_categorizer
 
 TRAINING, READY, FAILED, STOPPED = "training", "ready", "failed", "stopped"
 _FEWEST = 4  # texts
+_MOST_WAITING = 5  # trainings of one person at a time
+_MOST_VALUES = 50  # different ones that a column may have to be taken for one of labels
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,87 @@ class ListedModel:
     message: str
     created: float
     progress: str = ""
+
+
+class TablePreview(NamedTuple):
+    """What a table holds that a model is to be trained on.
+
+    Parameters
+    ----------
+    name : str
+    fields : list of str
+    text : tuple of str
+        The fields of the text.
+    label : str
+        The field of the label; empty where none can be told.
+    labels : dict
+        Label → rows that have it, the most frequent first.
+    n_rows, n_labelled : int
+    examples : list of Document
+        The first rows.
+    """
+
+    name: str
+    fields: list[str]
+    text: tuple[str, ...]
+    label: str
+    labels: dict[str, int]
+    n_rows: int
+    n_labelled: int
+    examples: list[Document]
+
+
+def preview_table(
+    file_name: str, content: bytes, text_fields: Sequence[str] = (), label_field: str = ""
+) -> TablePreview:
+    """Look at a table before a model is trained on it; fields that are not named are guessed.
+
+    Parameters
+    ----------
+    file_name : str
+    content : bytes
+    text_fields : sequence of str
+    label_field : str
+    """
+    with as_file(file_name, content) as path:
+        try:
+            columns, documents = _read_table(path, text_fields, label_field)
+        except NoTextFieldError as error:
+            if text_fields or not error.names:
+                raise
+            columns, documents = _read_table(path, error.names[:1], label_field)  # let the person choose another
+        fields = list(documents[0].fields) if documents else []
+        if not label_field and not any(one.labels for one in documents):
+            guessed = _label_like(documents, fields, columns.text)
+            if guessed:
+                columns, documents = _read_table(path, columns.text, guessed)
+    counts = Counter(str(label) for one in documents for label in one.labels)
+    return TablePreview(
+        path.name, fields, columns.text, next(iter(columns.label), ""), dict(counts.most_common()),
+        len(documents), sum(not one.lacks_label and bool(one.labels) for one in documents), documents[:_SEVERAL],
+    )  # fmt: skip
+
+
+_SEVERAL = 5
+
+
+def _read_table(path: Path, text_fields: Sequence[str], label_field: str) -> tuple[Columns, list[Document]]:
+    """The rows of a table, and which of its columns are what."""
+    layout = Layout()
+    named: dict[str, Any] = {"text_field": list(text_fields)} if text_fields else {}
+    named |= {"label_field": label_field} if label_field else {}
+    documents = list(read_documents(path, layout=layout, **named))
+    return layout.found or Columns(), documents
+
+
+def _label_like(documents: Sequence[Document], fields: Iterable[str], texts: Iterable[str]) -> str:
+    """The column with the fewest different values that repeat; empty where there is none like that."""
+    found = {}
+    for name in set(fields) - set(texts):
+        values = Counter(one.fields.get(name, "") for one in documents if one.fields.get(name, "").strip())
+        if 2 <= len(values) <= _MOST_VALUES and 2 * len(values) <= sum(values.values()):
+            found[name] = len(values)
+    return min(found, key=lambda name: (found[name], name), default="")
 
 
 class _StoppedError(Exception):
@@ -63,8 +152,16 @@ class Training:
             lost = "the server was stopped during training; train the model again"
             session.execute(update(Model).where(Model.state == TRAINING).values(state=FAILED, message=lost))
 
-    def begin(self, user: User, name: str, file_name: str, content: bytes, label_field: str = "") -> str:
-        """Train a model of a file of labelled texts; returns its id at once.
+    def begin(
+        self,
+        user: User,
+        name: str,
+        file_name: str,
+        content: bytes,
+        label_field: str = "",
+        text_fields: Sequence[str] = (),
+    ) -> str:
+        """Train a model of the texts of a table that have labels, and classify all its rows; returns its id at once.
 
         Parameters
         ----------
@@ -74,21 +171,51 @@ class Training:
         content : bytes
         label_field : str
             Guessed if empty.
+        text_fields : sequence of str
+            Guessed if empty.
         """
-        options = {"label_field": label_field} if label_field else {}
         with as_file(file_name, content) as path:
-            documents = [one for one in read_documents(path, **options) if not one.lacks_label]
-        if len(documents) < _FEWEST or len({label for one in documents for label in one.labels}) < 1:
+            columns, documents = _read_table(path, text_fields, label_field)
+        return self._begin(user, name, documents, file=path.name, columns=columns)
+
+    def begin_with_answers(self, user: User, registry: ReviewRegistry, review: LiveReview) -> str:
+        """Train a model of the answers of a project of categories; returns its id at once.
+
+        Parameters
+        ----------
+        user : User
+            Whose model it will be.
+        registry : ReviewRegistry
+        review : LiveReview
+        """
+        labelled, others = training_texts(registry, review)
+        return self._begin(user, review.name, labelled, others, bool(review.settings["several"]))
+
+    def _begin(
+        self,
+        user: User,
+        name: str,
+        rows: Sequence[Document],
+        unlabelled: Sequence[str] = (),
+        several: bool = False,
+        file: str = "",
+        columns: Columns | None = None,
+    ) -> str:
+        labelled = [one for one in rows if not one.lacks_label]
+        if len(labelled) < _FEWEST or len({label for one in labelled for label in one.labels}) < 1:
             raise InputError(
-                f"{len(documents)} texts have labels; at least {_FEWEST} are needed: name the field that holds them"
+                f"{len(labelled)} texts have labels; at least {_FEWEST} are needed: label more, or name the field that "
+                "holds them"
             )
+        if sum(one.state == TRAINING for one in self.list_models(user)) >= _MOST_WAITING:
+            raise InputError(f"{_MOST_WAITING} of your trainings are not done yet; wait for one, or stop one")
         id, name = secrets.token_hex(8), checked_name(name)
         with self._store.write() as session:
-            session.add(Model(id=id, user_id=user.id, name=name, state=TRAINING, message=""))
+            session.add(Model(id=id, user_id=user.id, name=name, state=TRAINING, message="", file=file))
             note_audit(session, user.name, "train model", name)
         self._stops[id] = threading.Event()
         self._progress[id] = "waiting"
-        self._pool.submit(self._train, id, name, documents)
+        self._pool.submit(self._train, id, name, rows, unlabelled, several, file, columns)
         return id
 
     def stop(self, id: str) -> None:
@@ -117,7 +244,18 @@ class Training:
             stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _train(self, id: str, name: str, documents: Sequence[Document]) -> None:
+    def _train(
+        self,
+        id: str,
+        name: str,
+        rows: Sequence[Document],
+        unlabelled: Sequence[str],
+        several: bool,
+        file: str,
+        columns: Columns | None,
+    ) -> None:
+        documents = [one for one in rows if not one.lacks_label]
+
         def report(what: str, done: int, total: int | None) -> None:
             if self._stops[id].is_set():
                 raise _StoppedError
@@ -125,15 +263,19 @@ class Training:
 
         try:
             report("reading", 0, None)
-            texts, labels = [one.text for one in documents], _labels(documents)
-            model = TextCategorizer().fit(texts, labels, progress=report)
+            texts, labels = [one.text for one in documents], _labels(documents, several)
+            model = TextCategorizer().fit(texts, labels, progress=report, unlabelled=unlabelled or None)
+            model.columns_ = None if columns is None else columns.to_state()
             report("writing the report", 0, None)
             note = cross_validation_in_words(model)
             page = render_report(
                 collect_report(model, texts, labels, title=name, split=note, ids=[one.id for one in documents],
                                cross_validated=True)
             )  # fmt: skip
-            values: dict[str, Any] = {"state": READY, "message": "", "content": model_file(model), "report": page}
+            values: dict[str, Any] = {"state": READY, "message": "", "report": page, "content": model_file(model)}
+            if file:
+                report("classifying all rows", 0, None)
+                values["classified"] = table_of(file, _classified(model, rows, mark_training=True)).content
         except _StoppedError:
             values = {"state": STOPPED, "message": "the training was stopped"}
         except TextBayesError as error:
@@ -175,8 +317,8 @@ def remove_model(store: Store, user: User, id: str) -> None:
         note_audit(session, user.name, "delete model", id)
 
 
-def classify_file(model: TextCategorizer, file_name: str, content: bytes) -> bytes:
-    """A file of texts as CSV: its fields first, then labels and probabilities.
+def classify_file(model: TextCategorizer, file_name: str, content: bytes) -> Download:
+    """A table of texts with labels and probabilities behind its own columns, as a workbook if it is one, else as CSV.
 
     Parameters
     ----------
@@ -184,21 +326,37 @@ def classify_file(model: TextCategorizer, file_name: str, content: bytes) -> byt
     file_name : str
     content : bytes
     """
+    expected = None if model.columns_ is None else Columns.from_state(model.columns_)
     with as_file(file_name, content) as path:
-        documents = list(read_documents(path))
+        documents = list(read_documents(path, layout=Layout(expected)))
+    return table_of(path.name, _classified(model, documents))
+
+
+def classified_file(found: Model) -> Download:
+    """The table that a model was trained on, with what the model says of each of its rows."""
+    if found.classified is None:
+        raise InputError("there is no classified table; wait until the model is trained")
+    return table_named(found.file or "texts", found.classified)
+
+
+def _classified(
+    model: TextCategorizer, documents: Sequence[Document], mark_training: bool = False
+) -> list[dict[str, Any]]:
+    """Rows: the fields of each text, then labels and probabilities, and whether the model has learnt from it."""
     answers = classify_texts(model, [one.text for one in documents])
     rows = []
     for document, answer in zip(documents, answers, strict=True):
         own: dict[str, Any] = {"id": document.id, "labels": "|".join(answer.labels), "known_words": answer.known_words}
         own |= {f"p_{name}": round(p, 6) for name, p in answer.probabilities.items()}
+        own |= {"in_training": "" if document.lacks_label else "yes"} if mark_training else {}
         fields = dict(document.fields)
         rows.append({**fields, **{name if name not in fields else f"textbayes_{name}": own[name] for name in own}})
-    return csv_of(rows)
+    return rows
 
 
-def _labels(documents: Sequence[Document]) -> list[Any]:
+def _labels(documents: Sequence[Document], several: bool) -> list[Any]:
     """One label each where all have exactly one, else lists."""
-    if all(len(one.labels) == 1 for one in documents):
+    if not several and all(len(one.labels) == 1 for one in documents):
         return [one.labels[0] for one in documents]
     return [list(one.labels) for one in documents]
 

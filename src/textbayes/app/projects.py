@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Membership, Project, StoredRecord, User, note_audit
+from textbayes.app.assignments import Assignments
+from textbayes.app.database import Duplicate, Event, Membership, Project, StoredRecord, User, note_audit
+from textbayes.app.importing import ReadFile
 from textbayes.app.live import LiveReview, ReviewRegistry, count_records
+from textbayes.app.marks import checked_list
+from textbayes.app.stages import check_topics
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
+from textbayes.store.event_folder import Entry
 
 LONGEST_NAME = 200
 _AT_ONCE = 1_000  # records of a statement
 
 
+class Plan(Protocol):
+    """What a new project of some kind is to be: its name, and its settings as they are stored."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+
 class NewProject(NamedTuple):
-    """What a new project is to be.
+    """What a new project of screening is to be.
 
     Parameters
     ----------
@@ -39,11 +54,19 @@ class NewProject(NamedTuple):
     double: bool = False
     prior: str = "reviews"
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As they are stored."""
+        check_topics(self.screen.topics)
+        if self.prior not in ("reviews", "none"):
+            raise InputError(f"prior={self.prior!r} is not known; choose reviews or none")
+        return {"screen": self.screen.to_json(), "double": self.double, "prior": self.prior}
+
 
 def create_project(
     registry: ReviewRegistry,
     owner: User,
-    plan: NewProject,
+    plan: Plan,
     records: Sequence[Document],
     store: Callable[[Session, str], None] | None = None,
 ) -> str:
@@ -53,16 +76,13 @@ def create_project(
     ----------
     registry : ReviewRegistry
     owner : User
-    plan : NewProject
+    plan : NewProject or NewCategories
     records : sequence of Document
         Duplicates merged.
     store : callable, optional
         What else is stored of the project, whose id it is given, in the same transaction.
     """
-    name = checked_name(plan.name)
-    if plan.prior not in ("reviews", "none"):
-        raise InputError(f"prior={plan.prior!r} is not known; choose reviews or none")
-    settings = {"screen": plan.screen.to_json(), "double": plan.double, "prior": plan.prior}
+    name, settings = checked_name(plan.name), plan.settings
     id = secrets.token_hex(8)
     with registry.store.write() as session:
         session.add(Project(id=id, name=name, settings=settings))
@@ -75,6 +95,69 @@ def create_project(
     return id
 
 
+def project_of_file(
+    registry: ReviewRegistry, owner: User, plan: NewProject, read: ReadFile, take_answers: bool = False
+) -> str:
+    """Make a project of a file; returns its id.
+
+    Parameters
+    ----------
+    registry : ReviewRegistry
+    owner : User
+    plan : NewProject
+    read : ReadFile
+    take_answers : bool
+        Whether the decisions of the file become answers of the owner, to the first topic.
+    """
+    entries = [_imported(read.name, len(read.records), len(read.merged))]
+    if take_answers:
+        entries += _answers(read, plan.screen.topics[0], (), ())
+
+    def store(session: Session, id: str) -> None:
+        now = time.time()
+        rows = [
+            {"project_id": id, "sequence": number, "user_id": owner.id, "time": now, "body": entry}
+            for number, entry in enumerate(entries, start=1)
+        ]
+        session.execute(insert(Event), rows)
+        _keep_duplicates(session, id, read.duplicates, read.merged)
+
+    return create_project(registry, owner, plan, read.records, store)
+
+
+def _imported(source: str, n_new: int, n_merged: int) -> Entry:
+    return {"kind": "imported", "source": source, "n_found": n_new + n_merged, "n_merged": n_merged}
+
+
+def _answers(read: ReadFile, topic: str, reasons: Sequence[str], tags: Sequence[str]) -> list[Entry]:
+    """What a file says of its records as events: answers with reasons, tags, and the lists that these need."""
+    found = read.decisions
+    all_reasons = checked_list([*reasons, *found.reasons], "reasons")
+    all_tags = checked_list([*tags, *found.tags], "tags")
+    entries: list[Entry] = []
+    if (all_reasons, all_tags) != (list(reasons), list(tags)):
+        entries.append({"kind": "lists", "reasons": all_reasons, "tags": all_tags})
+    for id, one in found.by_id.items():
+        entry: Entry = {"kind": "judgement", "topic": topic, "id": id, "answer": one.answer}
+        reason = " ".join(one.reason.split())
+        entries.append({**entry, "reason": reason} if reason in all_reasons else entry)
+        if one.tags:
+            entries.append({"kind": "tags", "id": id, "tags": list(one.tags)})
+    return entries
+
+
+def _keep_duplicates(session: Session, id: str, duplicates: Sequence[Document], merged: Sequence[Merged]) -> None:
+    """Store records that were merged, so that they can be looked at beside the others and taken out again."""
+    by_id = {one.id: one for one in duplicates}
+    rows = [
+        {"project_id": id, "name": one.id, "into": one.into, "reason": one.reason, "text": by_id[one.id].text,
+         "fields": dict(by_id[one.id].fields)}
+        for one in merged
+    ]  # fmt: skip
+    if rows:
+        session.execute(insert(Duplicate), rows)
+
+
 class Added(NamedTuple):
     """How many records were added, and which were there already."""
 
@@ -82,31 +165,57 @@ class Added(NamedTuple):
     merged: list[Merged]
 
 
-def add_records(review: LiveReview, user: User, records: Sequence[Document]) -> Added:
+def add_records(review: LiveReview, user: User, read: ReadFile, take_answers: bool = False) -> Added:
     """Add records to a project that people are working on; those that it has already are merged into them.
 
     Parameters
     ----------
     review : LiveReview
     user : User
-    records : sequence of Document
+    read : ReadFile
+    take_answers : bool
+        Whether the decisions of the file become answers of the user, to the first topic.
     """
     merged: list[Merged] = []
     n_records = n_added = 0
+    taken = read
 
     def store(session: Session) -> None:
-        nonlocal n_records, n_added
+        nonlocal n_records, n_added, taken
         there = list(stored_documents(session, review.id))
-        all_of, found = merge_duplicates(with_own_ids(records, [document.id for document in there]), there)
+        given = list(with_own_ids(read.records, [document.id for document in there]))
+        taken = _renamed(read, [one.id for one in given])
+        all_of, found = merge_duplicates(given, there)
         new = all_of[len(there) :]
         insert_records(session, review.id, new, len(there))
         merged.extend(found)
+        _keep_duplicates(session, review.id, [*taken.duplicates, *given], [*taken.merged, *found])
         n_records, n_added = len(there) + len(new), len(new)
         note_audit(session, user.name, "add records", f"{len(new)} to {review.name}")
 
-    review.step(user.id, lambda assignments: [{"kind": "records", "n_records": n_records}], store)
+    def entries(assignments: Assignments) -> list[Entry]:
+        marks, topic = assignments.marks, review.screening.settings.topics[0]
+        known = {one.id for one in taken.records} - {one.id for one in merged}
+        found = [_imported(read.name, n_added, len(read.merged) + len(merged))]
+        if take_answers:
+            said = _answers(taken, topic, marks.reasons, marks.tags)
+            found += [entry for entry in said if entry.get("id", None) is None or entry["id"] in known]
+        return [{"kind": "records", "n_records": n_records}, *found]
+
+    review.step(user.id, entries, store)
     review.reload()
-    return Added(n_added, merged)
+    return Added(n_added, [*read.merged, *merged])
+
+
+def _renamed(read: ReadFile, names: Sequence[str]) -> ReadFile:
+    """What was read, its records under other ids."""
+    name_of = {one.id: name for one, name in zip(read.records, names, strict=True)}
+    by_id = {name_of.get(id, id): said for id, said in read.decisions.by_id.items()}
+    return read._replace(
+        records=[one._replace(id=name_of[one.id]) for one in read.records],
+        merged=[one._replace(into=name_of.get(one.into, one.into)) for one in read.merged],
+        decisions=replace(read.decisions, by_id=by_id),
+    )
 
 
 def delete_project(registry: ReviewRegistry, review: LiveReview, user: User) -> None:

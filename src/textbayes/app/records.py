@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+from urllib.parse import quote
 
 import numpy as np
 from sqlalchemy import select
 
 from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
-from textbayes.app.database import StoredRecord
-from textbayes.app.live import LiveReview
+from textbayes.app.database import FullText, StoredRecord
+from textbayes.app.labelling import NO_GUESS, Labelling
+from textbayes.app.live import CATEGORIES, Engine, LiveReview
+from textbayes.app.stages import is_full_text, topic_of
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
 from textbayes.report.texts import highlight
-from textbayes.screen import Collection, Screening
+from textbayes.screen.duplicates import doi_of, pubmed_number
 from textbayes.screen.screening import check_record
 from textbayes.screen.status import probabilities
-from textbayes.screen.topic import ScreeningTopic
 
 _MOST_SHOWN = 20_000  # characters of a text
 _MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ready:
     """A record as anybody sees it.
 
@@ -38,8 +40,15 @@ class Ready:
     fields : dict
         Everything else that is known of it.
     probability : float
+        That it is relevant, or has the likeliest label.
     words : dict
         Words that move it most, and by how much.
+    links : dict
+        Where it can be found: name of the place → address.
+    file : str
+        The name of its PDF; empty where there is none.
+    guesses : list
+        Of a project of categories the likeliest labels, with probabilities; empty before anything is known of labels.
     """
 
     id: str
@@ -49,6 +58,9 @@ class Ready:
     fields: dict[str, str]
     probability: float
     words: dict[str, float]
+    links: dict[str, str]
+    file: str = ""
+    guesses: list[tuple[str, float]] = field(default_factory=list)
 
 
 class Said(NamedTuple):
@@ -64,12 +76,19 @@ class Said(NamedTuple):
         Those of others, by who wrote them.
     answer : str or None
         What stands of it, or else the person's own answer.
+    excluded_for : str
+        The reason, where that answer is "irrelevant" and one was given.
+    tags, own_tags : tuple of str
+        All that may be seen, and the person's own.
     """
 
     reason: str
     note: str
     notes: dict[int, str]
     answer: str | None
+    excluded_for: str
+    tags: tuple[str, ...]
+    own_tags: tuple[str, ...]
 
     @classmethod
     def of(cls, assignments: Assignments, reviewer: ReviewerQueue, id: str) -> Self:
@@ -77,10 +96,19 @@ class Said(NamedTuple):
         notes = assignments.notes_for(reviewer.user, id)
         others = {who: text for who, text in notes.items() if assignments.person(who) != reviewer.user}
         reason = assignments.held[reviewer].get(id, "")
-        return cls(reason, assignments.own(reviewer.user, notes) or "", others, assignments.answer_for(*reviewer, id))
+        marks = assignments.marks
+        return cls(
+            reason,
+            assignments.own(reviewer.user, notes) or "",
+            others,
+            assignments.answer_for(*reviewer, id),
+            marks.reason_for(assignments, *reviewer, id),
+            marks.tags_for(assignments, reviewer.user, id),
+            marks.own_tags(assignments, reviewer.user, id),
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shown(Ready):
     """A record as a person sees it: what all see, and what was said of it; see :class:`Said`."""
 
@@ -88,6 +116,9 @@ class Shown(Ready):
     note: str
     notes: dict[int, str]
     answer: str | None
+    excluded_for: str
+    tags: tuple[str, ...]
+    own_tags: tuple[str, ...]
 
 
 def show(review: LiveReview, reviewer: ReviewerQueue, id: str) -> Shown:
@@ -102,21 +133,21 @@ def show(review: LiveReview, reviewer: ReviewerQueue, id: str) -> Shown:
     ready = review.shown.get((reviewer.topic, id))
     if ready is None:
         check_record(id, review.collection.row_of)
-        with review.model() as screening:
-            (ready,) = _made(review, screening, reviewer.topic, [id])
+        with review.engine() as engine:
+            (ready,) = _made(review, engine, reviewer.topic, [id])
     with review.looking() as assignments:
         said = Said.of(assignments, reviewer, id)
     return Shown(**vars(ready), **said._asdict())
 
 
-def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
+def make_ready(review: LiveReview, engine: Engine, topic: str) -> None:
     """Make all records of a topic that are in queues ready to be shown, and forget those that do not any more.
 
     Parameters
     ----------
     review : LiveReview
-    screening : Screening
-        Of the review, which has learnt everything.
+    engine : Screening or Labelling
+        Of the project, which has learnt everything.
     topic : str
     """
     with review.looking() as assignments:
@@ -125,44 +156,75 @@ def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
     for key in [key for key in review.shown if key[0] == topic and key not in lying]:
         review.shown.pop(key, None)
     missing = [id for id in there if (topic, id) not in review.shown]
-    for one in _made(review, screening, topic, missing):
+    for one in _made(review, engine, topic, missing):
         review.shown[topic, one.id] = one
 
 
-def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[str]) -> list[Ready]:
+def _made(review: LiveReview, engine: Engine, topic: str, ids: Sequence[str]) -> list[Ready]:
     if not ids:
         return []
-    rows = [screening.collection.row_of[id] for id in ids]
+    rows = [engine.collection.row_of[id] for id in ids]
     with review.store.read() as session:
         found = session.execute(
             select(StoredRecord.row, StoredRecord.text, StoredRecord.fields).where(
                 StoredRecord.project_id == review.id, StoredRecord.row.in_(rows)
             )
         ).all()
+        of_stage = FullText.project_id == review.id, FullText.name.in_(ids)
+        read = session.execute(select(FullText.name, FullText.file, FullText.text).where(*of_stage)).all()
     stored = {row: (text, fields) for row, text, fields in found}
-    known = screening.topic(topic)
+    files, full_texts = {one.name: one.file for one in read}, {one.name: one.text for one in read}
+    if isinstance(engine, Labelling):
+        hidden = not review.settings["show_guess"]
+        found_by = [(id, row, NO_GUESS if hidden else engine.guess(row)) for id, row in zip(ids, rows, strict=True)]
+        return [
+            replace(_ready(id, *stored[row], engine.vectorizer, guess.terms, guess.probability),
+                    words=guess.words, guesses=guess.labels)
+            for id, row, guess in found_by
+        ]  # fmt: skip
+    if is_full_text(topic):
+        row_of = engine.collection.row_of
+        for id, more in full_texts.items():
+            text, fields = stored[row_of[id]]
+            stored[row_of[id]] = (f"{text}\n\n{more}", fields)
+    known, vectorizer = engine.topic(topic_of(topic)), engine.collection.vectorizer
     p = probabilities(known, known.predictors[np.asarray(rows, dtype=np.int64)]).tolist()
     return [
-        _ready(known, screening.collection, row, *stored[row], probability)
-        for row, probability in zip(rows, p, strict=True)
+        _ready(id, *stored[row], vectorizer, known.words_behind(row, _MARKED), probability, files.get(id, ""))
+        for id, row, probability in zip(ids, rows, p, strict=True)
     ]
 
 
 def _ready(
-    known: ScreeningTopic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float
+    id: str,
+    text: str,
+    fields: dict[str, str],
+    vectorizer: Any,
+    words: dict[str, float],
+    probability: float,
+    file: str = "",
 ) -> Ready:
-    words = known.words_behind(row, _MARKED)
     title, _, body = text.partition("\n")
-    heading, marked = _split(highlight(text, collection.vectorizer, words, _MOST_SHOWN))
+    heading, marked = _split(highlight(text, vectorizer, words, _MOST_SHOWN))
     return Ready(
-        id=collection.ids[row],
+        id=id,
         title=title,
         text=marked,
         heading=heading,
         fields={name: value for name, value in fields.items() if value and value not in (title, body)},
         probability=probability,
         words=dict(list(words.items())[:_NAMED]),
+        links=_links(fields),
+        file=file,
     )
+
+
+def _links(fields: dict[str, str]) -> dict[str, str]:
+    """Where the paper of a record is: its DOI, and its page at PubMed."""
+    given = {name.lower(): value for name, value in fields.items()}
+    doi, number = doi_of(given), pubmed_number(given)
+    found = {"DOI": f"https://doi.org/{quote(doi, safe='/:;()')}"} if doi else {}
+    return {**found, "PubMed": f"https://pubmed.ncbi.nlm.nih.gov/{number}/"} if number else found
 
 
 def _split(fragments: list[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
@@ -176,16 +238,28 @@ def _split(fragments: list[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
 
 AT_ONCE = 50
 FILTERS = ("all", "unread", "relevant", "irrelevant", "unsure", "conflict", "aside", "noted")
+SORTS = ("file", "probability")
+_TAG = "tag: "  # begins a filter by a tag
+_AROUND = 90  # characters before and after what was found
+LABEL_FILTERS = ("all", "unread", "none", "unsure", "aside", "noted")  # and numbers of labels
 
 
 class ListedRecord(NamedTuple):
-    """A record in a list: id, title, what stands of it or one's own answer, one's note, and those of others."""
+    """A record in a list: id, title, what stands of it or one's own answer, one's note, and those of others.
+
+    ``excluded_for`` and ``tags`` are as in :class:`Said`, ``extract`` is the text around what was looked for;
+    ``probability`` is missing in a project of categories.
+    """
 
     id: str
     title: str
     answer: str
     note: str
     notes: dict[int, str]
+    excluded_for: str
+    tags: tuple[str, ...]
+    probability: float | None
+    extract: str
 
 
 class Listing(NamedTuple):
@@ -203,7 +277,18 @@ class Listing(NamedTuple):
     n_found: int
 
 
-def list_records(review: LiveReview, reviewer: ReviewerQueue, show: str, find: str = "", start: int = 0) -> Listing:
+def filters_of(assignments: Assignments) -> dict[str, str]:
+    """What lists can be made of, answers and tags or labels, and how it is called."""
+    if assignments.labels is None:
+        names = (*FILTERS, *(_TAG + tag for tag in assignments.marks.tags))
+        return dict(zip(names, names, strict=True))
+    named = {str(label.number): label.name for label in assignments.labels.in_use}
+    return dict(zip(LABEL_FILTERS, LABEL_FILTERS, strict=True)) | named
+
+
+def list_records(
+    review: LiveReview, reviewer: ReviewerQueue, show: str, find: str = "", start: int = 0, sort: str = "file"
+) -> Listing:
     """Records by what a person may see of what was said of them, or whose text has some words.
 
     Parameters
@@ -211,42 +296,91 @@ def list_records(review: LiveReview, reviewer: ReviewerQueue, show: str, find: s
     review : LiveReview
     reviewer : ReviewerQueue
     show : str
-        One of ``FILTERS``.
+        One of :func:`filters_of`.
     find : str
         Text that is looked for, in any letter case.
     start : int
+    sort : {"file", "probability"}
+        The order of the file, or, of a review, the most probably relevant first.
     """
-    check_choice("show", show, FILTERS)
+    check_choice("sort", sort, SORTS[:1] if review.kind == CATEGORIES else SORTS)
     own = StoredRecord.project_id == review.id
+    topic = topic_of(reviewer.topic)
+    predictors = None
+    if review.kind != CATEGORIES:
+        with review.model() as screening:
+            predictors = screening.topic(topic).predictors
     with review.looking() as assignments, review.store.read() as session:
+        check_choice("show", show, tuple(filters_of(assignments)))
         wanted = _wanted(review, assignments, reviewer, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
             matching = select(StoredRecord.row).where(own, StoredRecord.text.ilike(f"%{pattern}%", escape="\\"))
             met = set(session.scalars(matching))
             wanted = [row for row in wanted if row in met]
+        if predictors is not None and sort == "probability":
+            wanted.sort(key=lambda row: -predictors[row])
         start = max(0, min(start, len(wanted)) // AT_ONCE * AT_ONCE)
         some = wanted[start : start + AT_ONCE]
         found = session.execute(
             select(StoredRecord.row, StoredRecord.name, StoredRecord.text).where(own, StoredRecord.row.in_(some))
         ).all()
-        by_row = {row: (name, text.split("\n", 1)[0]) for row, name, text in found}
+        by_row = {row: (name, text) for row, name, text in found}
         said = {row: Said.of(assignments, reviewer, by_row[row][0]) for row in some}
-        records = [ListedRecord(*by_row[row], said[row].answer or "", said[row].note, said[row].notes) for row in some]
+        shown = (lambda answer: answer or "") if assignments.labels is None else assignments.labels.shown
+        answers = {row: shown(said[row].answer) for row in some}
+    p: list[float | None] = [None] * len(some)
+    if predictors is not None:
+        with review.model() as screening:
+            p = probabilities(screening.topic(topic), predictors[np.asarray(some, dtype=np.int64)]).tolist()
+    records = []
+    for row, probability in zip(some, p, strict=True):
+        (name, text), one = by_row[row], said[row]
+        title, _, body = text.partition("\n")
+        records.append(
+            ListedRecord(
+                name,
+                title,
+                answers[row],
+                one.note,
+                one.notes,
+                one.excluded_for,
+                one.tags,
+                probability,
+                _extract(body, find.strip()),
+            )
+        )
     return Listing(records, start, len(wanted))
+
+
+def _extract(text: str, find: str) -> str:
+    """The text around the first place where something was found; empty where nothing is looked for, or found."""
+    place = text.lower().find(find.lower()) if find else -1
+    if place < 0:
+        return ""
+    start, end = max(0, place - _AROUND), place + len(find) + _AROUND
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
 def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueue, show: str) -> list[int]:
     row_of, topic = review.collection.row_of, reviewer.topic
+    here = assignments.to_assess(topic_of(topic)) if is_full_text(topic) else list(row_of)
     if show == "all":
-        return list(range(len(row_of)))
+        return sorted(row_of[id] for id in here)
     if show == "unread":
-        return [row for id, row in row_of.items() if assignments.answer_for(*reviewer, id) is None]
+        return sorted(row_of[id] for id in here if assignments.answer_for(*reviewer, id) is None)
+    if show.startswith(_TAG):
+        tag, marks = show.removeprefix(_TAG), assignments.marks
+        return [row_of[id] for id in here if tag in marks.tags_for(assignments, reviewer.user, id)]
     if show == "noted":
         ids = [id for id in assignments.notes if assignments.notes_for(reviewer.user, id)]
     elif show == "aside":
         seen = [one for one in assignments.later if one == reviewer or (one.topic == topic and not assignments.double)]
         ids = [id for one in seen for id in assignments.later[one]]
+    elif assignments.labels is not None and show.isdecimal():
+        numbers = assignments.labels.numbers
+        said = {id: numbers(assignments.answer_for(*reviewer, id)) for id in assignments.opinions[topic]}
+        ids = [id for id, given in said.items() if given and int(show) in given]
     else:
         sought = CONFLICT if show == "conflict" else show
         ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*reviewer, id) == sought]

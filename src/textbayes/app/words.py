@@ -14,6 +14,7 @@ from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Screening
 from textbayes.screen.solver import WIDE
 from textbayes.screen.topic import IRRELEVANT, RELEVANT, ScreeningTopic
+from textbayes.text.languages import load_stop_words
 from textbayes.text.tokenize import tokenize
 
 LONGEST_WORD = 200
@@ -86,10 +87,15 @@ def words_of_protocol(review: LiveReview, text: str) -> list[str]:
     """
     from textbayes.text.packed import unpack
 
-    collection = review.collection
+    collection = review.screening.collection
     tokens = tokenize([text[:100_000]], collection.vectorizer.token_pattern, True)
     vocabulary = collection.vectorizer.columns_by_term()
-    known = [word for word in dict.fromkeys(unpack(tokens.names)) if word in vocabulary and len(word) > 3]
+    common = set(load_stop_words("english"))
+    known = [
+        word
+        for word in dict.fromkeys(unpack(tokens.names))
+        if word in vocabulary and len(word) > 1 and word not in common
+    ]
     frequency = collection.measure().present
     return sorted(known, key=lambda word: (int(frequency[vocabulary[word]]), word))[:MOST_PASTED]
 

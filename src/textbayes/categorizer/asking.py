@@ -17,7 +17,7 @@ mini-batch active learning.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse, special, stats
@@ -37,29 +37,60 @@ _CLASSES = 8  # most probable classes of a text whose answers are tried
 _SWEEPS = 12  # of the search for clusters
 
 
-def fast_fit(X: Any, Y: BoolArray, exclusive: bool) -> BayesLinearClassifier | None:
+class FastModel(NamedTuple):
+    """Logistic regressions of the labels that some texts have and some have not; ``Y`` is what they were fitted to."""
+
+    fitted: BayesLinearClassifier
+    Y: BoolArray
+    exclusive: bool
+
+    def log_odds(self, X: Any) -> FloatArray:
+        """Of every label by itself, also of two classes; a label that no text has is as good as impossible."""
+        found = self.fitted.decision_function(X)
+        return self._of_all(self._two(found) if found.ndim == 1 else found, X.shape[0])
+
+    def weights(self) -> FloatArray:
+        """Of every word for each label, (n_labels, n_words); 0 where nothing could be learnt of a label."""
+        coef = self.fitted.coef_
+        told = self._told
+        out = np.zeros((self.Y.shape[1], coef.shape[1]))
+        out[told] = np.concatenate([-coef, coef]) if len(coef) < told.sum() else coef
+        return out
+
+    @property
+    def _told(self) -> BoolArray:
+        return np.asarray(self.Y.any(axis=0) & ~self.Y.all(axis=0))
+
+    def _two(self, found: FloatArray) -> FloatArray:
+        return np.stack([-found, found], axis=1) if self.exclusive else found[:, None]
+
+    def _of_all(self, found: FloatArray, n_texts: int) -> FloatArray:
+        out = np.where(self.Y.all(axis=0), -_FARTHEST_OFF, _FARTHEST_OFF) * np.ones((n_texts, 1))
+        out[:, self._told] = found
+        return np.asarray(out)
+
+
+def fast_fit(X: Any, Y: BoolArray, exclusive: bool, weight: FloatArray | None = None) -> FastModel | None:
     """The fast model, of the labels that some texts have and some have not; None if there is nothing to tell apart.
 
     Exclusive classes have no intercepts: with few texts these would say little more than which class came first, and
     outvote the words. Of many labels most texts have none, so that they need theirs.
+
+    Parameters
+    ----------
+    X : csr_matrix (n_texts, n_words)
+    Y : boolean array (n_texts, n_labels)
+    exclusive : bool
+    weight : array (n_texts,), optional
+        How much each text counts.
     """
     told = Y.any(axis=0) & ~Y.all(axis=0)
     if not told.any():
         return None
     settings: dict[str, Any] = {"prior": "gaussian", "inference": "dual", "tol": _TOLERANCE}
     model = BayesLinearClassifier(scale=SCALE, fit_intercept=not exclusive, **settings)
-    return model.fit(X, Y[:, told].argmax(axis=1) if exclusive else sparse.csr_matrix(Y[:, told].astype(int)))
-
-
-def log_odds(fitted: BayesLinearClassifier, X: Any, Y: BoolArray, exclusive: bool) -> FloatArray:
-    """Of every label by itself, also of two classes; a label that no text has is as good as impossible."""
-    found = fitted.decision_function(X)
-    if found.ndim == 1:
-        found = np.stack([-found, found], axis=1) if exclusive else found[:, None]
-    told = Y.any(axis=0) & ~Y.all(axis=0)
-    out = np.where(Y.all(axis=0), -_FARTHEST_OFF, _FARTHEST_OFF) * np.ones((X.shape[0], 1))
-    out[:, told] = found
-    return np.asarray(out)
+    labels = Y[:, told].argmax(axis=1) if exclusive else sparse.csr_matrix(Y[:, told].astype(int))
+    return FastModel(model.fit(X, labels, sample_weight=weight), Y, exclusive)
 
 
 def probabilities(log_odds: FloatArray, exclusive: bool) -> FloatArray:

@@ -52,7 +52,7 @@ def assembled(
     made.rule_ = make_rule(rule).fit(proba, indicator)
     made.label_counts_, made.fingerprints_ = label_counts.astype(np.int64), fingerprints
     made.held_out_ = {"micro_f1": None, "macro_f1": None, "log_loss": None, "log_loss_per": "text"}
-    made.held_out_proba_ = proba
+    made.held_out_proba_, made.held_out_decisions_ = proba, made.rule_.decide(proba)
     made.prior_table_ = made.prior_weight_ = made.choice_ = made.copies_ = made.calibration_band_ = None
     made.prior_audit_, made.prior_advice_, made.surface_ = [], [], {}
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from textbayes.categorizer.member_scores import (
     Setting,
     Weighed,
     alone_loss,
+    cross_fitted,
     expected_weights,
     first_fold_loss,
 )
@@ -28,12 +30,12 @@ from textbayes.core.folds import label_order
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.evaluate.calibration import decision_losses
+from textbayes.evaluate.calibration import CLIP, decision_losses
 from textbayes.models.base import FitOptions
 from textbayes.text import TermWeighting
 
 _SEED = 0  # of the texts that rare labels are made of
-_LEAST_GAIN_OF_SENTENCES = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
+_LEAST_GAIN_OF_NETWORKS = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
 _SURE = 2.0  # standard errors of what they gain, by text
 _LEAST_GAIN_OF_LABELS = 0.002  # of the log-loss, by label stacking
 
@@ -62,77 +64,88 @@ def useful_members(at: Setting, found: Weighed) -> Weighed:
     return Weighed(members, scores, stack)
 
 
-def approve_sentences(
-    at: Setting, members: list[Member], scores: FloatArray
-) -> tuple[list[Member], FloatArray, dict[str, Any] | None]:
-    """Members and scores, without those of sentence vectors if the ensemble gains too little by them, and why.
+def best_encoder(at: Setting, members: list[Member], scores: FloatArray) -> tuple[list[Member], FloatArray]:
+    """Members and scores, with one of the encoders: that of the way to learn which held-out texts prefer."""
+    tried = [m for m, member in enumerate(members) if member.views == (at.plan.tokens,)]
+    if len(tried) < 2:
+        return members, scores
+    best = min(tried, key=lambda m: alone_loss(scores[m], at.held))
+    kept = [m for m in range(len(members)) if m == best or m not in tried]
+    return [members[m] for m in kept], scores[kept]
 
-    Every later text would have to be read by the sentence model, so that it must gain a little, and more than it would
-    by chance: two standard errors. Weights are fitted to half of the folds, and compared on the other half.
+
+def approve_view(
+    at: Setting, members: list[Member], scores: FloatArray, view: int | None
+) -> tuple[list[Member], FloatArray, dict[str, Any] | None]:
+    """Members and scores, without those of a view if the ensemble gains too little by them, and why.
+
+    It is that of sentence vectors or of tokens: every later text would have to be read by a neural network, so that it
+    must gain a little, and more than it would by chance: two standard errors. Weights are fitted to half of the folds,
+    and compared on the other half.
     """
-    words = np.array([member.views != (at.plan.sentences,) for member in members])
-    if at.plan.sentences is None or words.all():
+    words = np.array([member.views != (view,) for member in members])
+    if view is None or words.all():
         return members, scores, None
     others = [member for member, reads_words in zip(members, words, strict=True) if reads_words]
-    tried = [_cross_fitted(at, members, scores), _cross_fitted(at, others, scores[words])]
+    half = at.held.fold % 2
+    tried = [
+        cross_fitted(at, scores, half, expected_weights(members)),
+        cross_fitted(at, scores[words], half, expected_weights(others)),
+    ]
     losses = [_or_none(at.held.log_loss(proba)) for proba in tried]
     outcome = {"outcome": "kept", "log_loss": losses[0], "log_loss_without": losses[1]}
     before = at.held.text_losses(tried[1])
     gain = before - at.held.text_losses(tried[0])
     by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
-    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_SENTENCES * before.sum(), by_chance):
+    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_NETWORKS * before.sum(), by_chance):
         return members, scores, outcome
     return others, scores[words], outcome
 
 
-def _cross_fitted(at: Setting, members: Sequence[Member], scores: FloatArray) -> FloatArray:
-    """Probabilities of each half of the folds by weights that were fitted to the other."""
-    proba, half = np.empty(at.held.indicator.shape), at.held.fold % 2 == 0
-    for rows in (half, ~half):
-        stack = at.plan.stacker.fit(scores[:, ~rows], at.held.of_rows(~rows), expected_weights(members))
-        proba[rows] = at.plan.stacker.probabilities(scores[:, rows], stack)
-    return proba
-
-
-def settle_sentences(
-    at: Setting, source: Source, members: Sequence[Member], outcome: dict[str, Any] | None
-) -> tuple[Source, dict[str, Any] | None]:
-    """What became of the sentence vectors; where no member reads them, texts are not read so from now on."""
-    if at.plan.sentences is None or not isinstance(source, TextSource):
-        return source, None
-    vectorizer: Any = source.vectorizers[at.plan.sentences]
-    if all(member.views != (at.plan.sentences,) for member in members):
-        source = source.without_view(at.plan.sentences)
+def settle_view(
+    source: Source, members: list[Member], view: int | None, outcome: dict[str, Any] | None
+) -> tuple[Source, list[Member], dict[str, Any] | None]:
+    """What became of sentence vectors or of tokens; where no member reads them, texts are not read so from now on."""
+    if view is None or not isinstance(source, TextSource):
+        return source, members, None
+    vectorizer: Any = source.vectorizers[view]
+    if all(member.views != (view,) for member in members):
+        source = source.without_view(view)
+        members = [replace(member, views=tuple(w - (w > view) for w in member.views)) for member in members]
         outcome = {"log_loss": None, "log_loss_without": None} | (outcome or {}) | {"outcome": "left out"}
-    return source, {"model": vectorizer.name_, **(outcome or {})}
+    return source, members, {"model": vectorizer.name_, **(outcome or {})}
 
 
 def stack_labels(
-    ensemble: Ensemble, log_odds: FloatArray, proba: FloatArray, held: HeldOut
-) -> tuple[Ensemble, FloatArray]:
+    at: Setting, ensemble: Ensemble, log_odds: FloatArray, proba: FloatArray, judged: FloatArray, part: IntArray
+) -> tuple[Ensemble, FloatArray, FloatArray]:
     """The ensemble with label stacking, and its held-out probabilities, where it lowers the log-loss enough.
 
     Parameters
     ----------
+    at : Setting
     ensemble : Ensemble
     log_odds, proba : arrays (n_held_out, n_labels)
-    held : HeldOut
+    judged, part : arrays (n_held_out, n_labels), (n_held_out,)
+        Probabilities by weights fitted to other parts of these texts, and the part of each; the third that is returned.
     """
-    linear = ensemble.linear
+    linear, held = ensemble.linear, at.held
     if linear is None:
-        return ensemble, proba
+        return ensemble, proba, judged
     scores = np.stack([log_odds, some_other_label(log_odds)])
     expected = np.array([1.0, 0.0])
     found = fit_stacking(scores, held.indicator, held.space, held.label_seen, held.weight, expected)
     after = LabelWeights(held.space).probabilities(scores, found)
     if not held.log_loss(after) <= (1.0 - _LEAST_GAIN_OF_LABELS) * held.log_loss(proba):  # nor where neither is known
-        return ensemble, proba
+        return ensemble, proba, judged
+    first = special.logit(np.clip(judged, CLIP, 1.0 - CLIP))
+    judged = cross_fitted(at, np.stack([first, some_other_label(first)]), part, expected)
     slope = np.maximum(found.weights[0], LEAST_SLOPE)
     scaled = linear.scaled(slope)
     scaled.intercept_ = scaled.intercept_ + found.bias
     parts = [Part(scaled, np.ones(held.space.n_columns))]
     stacking = LabelStacking(slope, found.bias, found.weights[1])
-    return Ensemble(held.space, parts, label_stacking=stacking), after
+    return Ensemble(held.space, parts, label_stacking=stacking), after, judged
 
 
 def threshold_of_rare(
@@ -207,18 +220,25 @@ def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensembl
 
 
 def describe(
-    at: Setting, source: Source, before: Weighed, after: Weighed, proba: FloatArray, n_done: int, stacked: bool
+    at: Setting,
+    source: Source,
+    before: Weighed,
+    after: Weighed,
+    judged: FloatArray,
+    part: IntArray,
+    n_done: int,
+    stacked: bool,
 ) -> dict[str, Any]:
     """What an automatic training chose, JSON-able."""
     assert isinstance(source, TextSource)
     names = [member.name for member in after.members]
-    losses = [alone_loss(one, at.held) for one in after.scores]
+    losses = [at.held.log_loss(cross_fitted(at, one[None], part, np.ones(1))) for one in after.scores]
     widths = np.diff(source.bounds).tolist()
     return {
         "n_texts": len(at.target.indicator),
         "n_folds": at.target.folds.n_cut,
-        "n_held_out": len(proba),
-        "log_loss": _or_none(at.held.log_loss(proba)),
+        "n_held_out": len(judged),
+        "log_loss": _or_none(at.held.log_loss(judged)),
         "label_stacking": stacked,
         "left_out": [member.name for member in before.members if member.name not in names],
         "interrupted": n_done < len(at.plan.members),

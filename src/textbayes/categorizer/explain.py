@@ -37,6 +37,7 @@ class Explanation(NamedTuple):
     """Explanation of a label's probability for a text: ``log_odds`` = ``base`` + the sum of all contributions.
 
     ``other_labels`` is what the text's other labels add to it, where labels tell of each other; None where they do not.
+    ``encoder`` is the sum of the contributions, which those of words contain, that come of a fine-tuned encoder.
 
     ``log_odds`` are those of the probability, ln p/(1 − p). Of classes that exclude each other ``rivals`` are the
     likeliest others, the runner-up first; labels that may go together have none.
@@ -59,6 +60,7 @@ class Explanation(NamedTuple):
     calibration: float = 1.0
     rivals: tuple[Rival, ...] = ()
     other_labels: float | None = None
+    encoder: float | None = None
 
     @property
     def answer(self) -> str:
@@ -96,6 +98,8 @@ class Explanation(NamedTuple):
             told.append(f"no word of this text is known to the model: the probability {rest}, and no label is given")
         elif not self.contributions:
             told.append("no word of the text has a weight for this label")
+        if self.encoder is not None:
+            told.append(f"the encoder's parts in these words add up to {self.encoder:+.2f}")
         if self.calibration != 1.0:
             told.append(f"the parts are those of the calibrated model: weights times {self.calibration:.3g}")
         return told
@@ -188,6 +192,7 @@ def mirror(told: Explanation, label: str) -> Explanation:
         log_odds=-told.log_odds,
         base=-told.base,
         contributions=contributions,
+        encoder=None if told.encoder is None else -told.encoder,
         threshold=None if told.threshold is None else 1.0 - told.threshold,
         rivals=(Rival(told.label, told.probability, told.log_odds),),
     )

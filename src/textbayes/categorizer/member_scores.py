@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import Plan
@@ -16,15 +16,16 @@ from textbayes.categorizer.sources import BY_CV, Source, Target, TextSource
 from textbayes.categorizer.stackers import LabelWeights, row_blocks
 from textbayes.categorizer.stacking import Stack, fit_stacking
 from textbayes.core.cross_validation import Folds, out_of_fold
-from textbayes.core.executor import spread
+from textbayes.core.executor import executor_in_use, spread
 from textbayes.core.folds import label_order
 from textbayes.core.progress import Progress
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.models.base import SamplingCallback
 
 _TO_COMPARE = 400_000  # texts × classes that a member's own weights are fitted to
 _TOP_K = (10, 30, 100, 300, 1_000, 3_000, 10_000)  # words of each label that are tried, and all words
 _INNER_FOLDS = 3
+_PARTS = 10  # of few held-out texts, for weights that have not seen them; two of many
 _MOST_SEARCHED = 16  # labels, when term weights and scales are chosen
 
 
@@ -84,8 +85,9 @@ def cross_validate(
     if not at.plan.together:
         tasks = (Task([member], knowledge) for member in spread(_with_scale, members, at, source))
     in_turn = any(member.estimator.samples for member in members)  # their chains are spread instead
+    here = in_turn or executor_in_use() is None
     found = out_of_fold(
-        _score_fold, at.target.folds, tasks, (at, source, watch if in_turn else SamplingCallback()),
+        _score_fold, at.target.folds, tasks, (at, source, watch if here else SamplingCallback()),
         allocate=source.allocate, keep_partial=keep_partial, report=report, in_turn=in_turn,
         checkpoint=watch if at.plan.together else None,  # members that are fitted one by one share names of folds
         total=at.target.folds.n * (1 if at.plan.together else len(members)),
@@ -183,6 +185,34 @@ def expected_weights(members: Sequence[Member]) -> FloatArray:
 def ensemble_loss(at: Setting, scores: FloatArray, stack: Stack) -> float:
     """Log-loss of an ensemble on held-out texts."""
     return at.held.total_loss(at.plan.stacker.probabilities(scores, stack))
+
+
+def parts_of(held: HeldOut) -> IntArray:
+    """The part of each held-out text, (n_held_out,): what is fitted to held-out texts is judged on the other parts.
+
+    Whole folds make a part, so that texts of one group and copies of one text are in the same.
+    """
+    return np.asarray(held.fold % (_PARTS if len(held.fold) < ENOUGH_TEXTS else 2))
+
+
+def cross_fitted(at: Setting, scores: FloatArray, part: IntArray, expected: FloatArray) -> FloatArray:
+    """Probabilities of held-out texts by weights of the members that were fitted to the other parts of these texts.
+
+    Parameters
+    ----------
+    at : Setting
+    scores : array (n_members, n_held_out, n_columns)
+    part : array (n_held_out,)
+        The part of each text, two parts or more.
+    expected : array (n_members,)
+        Prior means of the weights.
+    """
+    proba, stacker = np.empty(at.held.indicator.shape), at.plan.stacker
+    for rows in (part == number for number in np.unique(part)):
+        others = at.held.of_rows(~rows)
+        stack = stacker.fit(scores[:, ~rows], others, expected)
+        proba[rows] = stacker.probabilities(scores[:, rows], stacker.finish(stack, scores[:, ~rows], others))
+    return proba
 
 
 def probabilities(at: Setting, source: Source, scores: FloatArray, stack: Stack) -> FloatArray:

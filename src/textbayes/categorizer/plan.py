@@ -25,7 +25,8 @@ _FEW_FOLDS = 3  # each costs nearly as much as the fit to all texts
 _ENOUGH_HELD_OUT = {"quick": 5_000, "normal": 20_000}
 _LEAST_HELD_OUT = 2  # folds: what is fitted to one may be judged by the other
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
-# To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
+# To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained. An
+# encoder would have to be fine-tuned for each.
 _MANY_TEXTS = 3_000
 
 candidates: dict[str, Callable[[], Any]] = {}
@@ -57,7 +58,9 @@ class Plan:
     prior : Member or None
         The member, if any, that knows a prior file.
     sentences : int or None
-        The view, if any, of sentence vectors, which one member reads: the last view.
+        The view, if any, of sentence vectors, which one member reads: behind those of words.
+    tokens : int or None
+        The view, if any, of tokens, which the members read that are encoders: the last view.
     unlabelled : int or None
         The view, if any, of unlabelled texts, which the members read that learn from these.
     """
@@ -72,6 +75,7 @@ class Plan:
     rare_threshold: bool = False
     prior: Member | None = None
     sentences: int | None = None
+    tokens: int | None = None
     unlabelled: int | None = None
 
 
@@ -84,6 +88,7 @@ def auto_plan(
     prior: Member | None = None,
     sentences: int | None = None,
     unlabelled: Sequence[Member] = (),
+    encoders: Sequence[Member] = (),
 ) -> Plan:
     """Members of an automatic training for these views and labels.
 
@@ -100,6 +105,8 @@ def auto_plan(
         The view of sentence vectors.
     unlabelled : sequence of Member
         What is learnt from unlabelled texts, all of one view.
+    encoders : sequence of Member
+        Encoders that are fine-tuned, all of one view.
     """
     enough = n_texts >= ENOUGH_TEXTS
     words, stems = (0,), tuple(range(1, len(views)))
@@ -113,9 +120,11 @@ def auto_plan(
         members.append(_gaussian("Gaussian, sentence vectors", (sentences,), enough, ratio=False))
     members += _naive_bayes({"words": words, of_stems: stems[:1]}, space, n_texts)
     members += [Member(f"{name}, words", words, make()) for name, make in candidates.items()]
+    members += encoders
     common: dict[str, Any] = {"schemes": WORD_SCHEMES if enough else WORD_SCHEMES[:1], "prior": prior}
     common |= {"sentences": sentences, "automatic": True}
     common |= {"unlabelled": unlabelled[0].views[0] if unlabelled else None}
+    common |= {"tokens": encoders[0].views[0] if encoders else None}
     if budget == "quick":
         return Plan(members, LabelWeights(space), scales=(6.0,), **common)
     if n_texts >= _SOME_TEXTS:
@@ -125,7 +134,7 @@ def auto_plan(
         members += [_gaussian("Gaussian, words", words, enough, ratio=False)]
         members += [_gaussian(f"Gaussian, {of_stems}", stems, enough, ratio=False)] if stems else []
     common |= {"scales": (1.0, 3.0, 6.0, 18.0) if enough else (6.0,)}
-    common |= {"label_stacking": enough, "rare_threshold": n_texts >= _MANY_TEXTS}
+    common |= {"label_stacking": enough, "rare_threshold": n_texts >= _MANY_TEXTS and not encoders}
     return Plan(members, LabelWeights(space), **common)
 
 

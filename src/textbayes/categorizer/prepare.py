@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _check_sample_weight
 
+from textbayes.categorizer.encoders import chosen_encoder, encoder_members, with_tokens
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.knowledge import match_knowledge, read_prior, words_known
 from textbayes.categorizer.lexicon import lexicon_members, match_views, widen_views
@@ -51,7 +52,7 @@ class Prepared(NamedTuple):
     target: Target
     prior: PriorFile | None = None
     table: WordPriors | None = None
-    too_long: str | None = None
+    too_long: Mapping[str, str] = {}  # models that were not tried, by parameter
 
 
 def prepare(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
@@ -99,7 +100,11 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     if network is not None and not too_long:
         sentences = len(views.views)
         views, blocks = with_sentences(views, blocks, data.texts, network, report)
-    plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences, learning)
+    encoder, encoders = chosen_encoder(model, data.texts), []
+    if encoder.n_networks:
+        views, blocks = with_tokens(views, blocks, data.texts, encoder.given, report)
+        encoders = encoder_members(views, encoder, n_texts, model.random_state, model.device)
+    plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences, learning, encoders)
     used = any(member.estimator.uses_lengths for member in plan.members)
     lengths = text_lengths(data.texts, blocks[0], views, used)
     source = TextSource(views.views, views.vectorizers_, blocks, lengths, settled, unlabelled)
@@ -107,7 +112,8 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     n_folds = model.cv if grouped else folds_for(n_texts, model.cv, model.budget)
     folds = Folds.stratified(data.indicator, n_folds, model.random_state, data.groups, data.firsts)
     folds = folds.holding_out(folds_held_out(n_texts, folds.n_cut, model.budget))
-    named = name_of(network) if too_long and network is not None else None
+    untried = {"embeddings": network if too_long else None, "encoder": None if encoder.n_networks else encoder.given}
+    named = {name: name_of(one) for name, one in untried.items() if one is not None}
     prior_file = None
     if numeric and table is not None:
         matched = match_views(table, views, views_with_prior, data.space)

@@ -77,6 +77,7 @@ SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers
     "preset": Choice("auto", "linear"),
     "budget": Choice("quick", "normal", "thorough"),
     "embeddings": Text(200, least=1) | Null(),
+    "encoder": Text(200, least=1) | Null(),
 }
 
 # Parameters as they were given, where what was fitted does not tell: None stands for the default. A weighting is the
@@ -95,13 +96,15 @@ _LABEL_FIGURES: dict[str, Field] = {
     **dict.fromkeys(("tp", "fp", "fn", "tn", "support"), _COUNT),
 }
 _INTERVAL = List(_FRACTION, 2, 2)
+_SHARES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1")
 _OVERALL: dict[str, Field] = {
     "n_docs": _COUNT,
     "n_labels": Whole(1),
     "kind": Choice("binary", "multiclass", "multilabel"),
     **dict.fromkeys(("micro_precision", "macro_precision", "micro_recall", "macro_recall"), _FRACTION | Null()),
     **dict.fromkeys(("accuracy", "subset_accuracy", "brier", "ece"), _FRACTION | Null()),
-    **dict.fromkeys(("accuracy_interval", "subset_accuracy_interval", "micro_f1_interval"), _INTERVAL | Null()),
+    **dict.fromkeys([f"{name}_interval" for name in _SHARES], _INTERVAL | Null()),
+    "log_loss_interval": List(_LOSS, 2, 2) | Null(),
     "labels": Named(Record(_LABEL_FIGURES)),
 }
 _SUMMARY: dict[str, Field] = {
@@ -144,6 +147,7 @@ CHOICE: dict[str, Field] = {  # what an automatic training chose, and how well i
     "views": List(Record(_VIEW), 1, 20),
     "members": List(Record(_MEMBER), 1, 100),
     "embeddings": Record(_EMBEDDINGS) | Null(),
+    "encoder": Record(_EMBEDDINGS | {"half_precision": _WEIGHT | Null()}, ["half_precision"]) | Null(),
     "unlabelled": Record(_UNLABELLED) | Null(),
 }
 

@@ -152,7 +152,8 @@ def check_settings(model: Any) -> None:
     if model.device == "cuda":
         on_card(model.device)  # refused before the texts are read
     _check_one_view(model)
-    _check_embeddings(model)
+    _check_network(model, "embeddings", "the name or folder of a sentence-transformers model", "one more view")
+    _check_network(model, "encoder", "the folder of an encoder", "one more member")
     check_class_weight(model.class_weight)
     if not model.refit and model.refit_k is None:
         raise InputError("refit=False keeps the weights of the first words; say how many with refit_k")
@@ -166,20 +167,17 @@ def _is_registered(vectorizer: Any) -> bool:
     return single and Part(vectorizers, fitted=False).takes(vectorizer)
 
 
-def _check_embeddings(model: Any) -> None:
-    given = model.embeddings
+def _check_network(model: Any, name: str, wanted: str, what: str) -> None:
+    given = getattr(model, name)
     if given is None or given in ("auto", "off"):
         return
     if not isinstance(given, str | Path) or not str(given).strip():
-        raise InputError(
-            f"embeddings={given!r} is not usable; pass 'auto', 'off', or the name or folder of a sentence-transformers "
-            "model"
-        )
+        raise InputError(f"{name}={given!r} is not usable; pass 'auto', 'off', or {wanted}")
     if not uses_auto(model):
         asked = "preset" if model.model is None else "model"
         raise InputError(
-            f"embeddings={str(given)!r} asks for one more view in an automatic training, and {asked} for another "
-            "training; leave out one of the two"
+            f"{name}={str(given)!r} asks for {what} in an automatic training, and {asked} for another training; leave "
+            "out one of the two"
         )
 
 

@@ -24,7 +24,7 @@ from textbayes.lexical import takes_counts
 from textbayes.models.base import FitOptions, SamplingCallback, TextModel
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting
-from textbayes.text.sentences import SentenceVectorizer
+from textbayes.text.sentences import WordlessVectorizer
 from textbayes.text.views import TextViews, View, ViewsWeighting, side_by_side
 
 Read = Callable[[TextModel, Features], FloatArray]
@@ -197,7 +197,7 @@ class TextSource:
 
     @property
     def n_words(self) -> int:
-        vectors = [isinstance(one, SentenceVectorizer) for one in self.vectorizers]
+        vectors = [isinstance(one, WordlessVectorizer) for one in self.vectorizers]
         return int(self.bounds[vectors.index(True) if any(vectors) else -1])
 
     @property
@@ -289,7 +289,7 @@ class TextSource:
         words = features.weights[:, : self.n_words]
         if self.unlabelled is None:
             return words
-        both = zip(self.unlabelled, self.views, group.weightings, strict=False)  # sentence vectors are not words
+        both = zip(self.unlabelled, self.views, group.weightings, strict=False)  # behind words others follow
         blocks = [view.factor * weighting.transform(block) for block, view, weighting in both]
         return sparse.vstack([words, side_by_side(blocks)[:, : self.n_words]], format="csr")
 

@@ -129,6 +129,8 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     settings = {name: getattr(model, name) for name in SETTINGS}
     if model.embeddings is not None:
         settings["embeddings"] = name_of(model.embeddings)
+    if model.encoder is not None:
+        settings["encoder"] = name_of(model.encoder)
     given = {
         "vectorizer": model.vectorizer is not None,
         "weighting": model.weighting if isinstance(model.weighting, str | None) else True,

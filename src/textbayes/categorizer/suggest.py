@@ -10,14 +10,15 @@ random all the same, from all texts without a label: these make figures of the m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
 from textbayes.categorizer import asking
+from textbayes.categorizer.described import Described, read_described
 from textbayes.categorizer.prepare import as_texts
 from textbayes.categorizer.reading import language_of
 from textbayes.core.errors import InputError
@@ -27,6 +28,7 @@ from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growt
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import find_copies, text_sketches
 from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.surface import find_tokens
 
 Strategy = Literal["clusters", "information", "error", "margin", "entropy", "random"]
 STRATEGIES = ("clusters", "information", "error", "margin", "entropy", "random")
@@ -38,6 +40,9 @@ _FEW = 4  # labelled texts below which texts are chosen by what is common among 
 _SIZES = (0.125, 0.25, 0.5, 1.0)  # of the labelled texts of the other folds, for the learning curve
 _FOLDS, _REPEATS = 5, 2
 _LEAST_FOR_CURVE, _LEAST_AT_RANDOM = 20, 10  # labelled texts, and those of them drawn at random, for figures
+_WORDS, _CHARACTERS = 8, 20_000  # named behind a guess, and looked for in a text
+_FOLLOWED = (1.0, 0.25, 0.0)  # of what descriptions count for, tried on held-out answers
+_TRIED_FROM, _TRIED_TO, _GROWTH = 10, 200, 1.5  # numbers of answers at which that is tried
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Suggestion:
     ``probability`` is that of the guess (of several the lowest, of none the highest that any has); both are None as
     long as no model can be fitted. ``reason`` is the strategy, ``"random"`` or, at the start, ``"typical"``. ``score``
     is what the text was chosen by: bits for "information" and "entropy", errors avoided for "error", 0 to 1 for others.
+    ``words`` are those of the text that speak most for the guess, the strongest first.
     """
 
     index: int
@@ -55,6 +61,7 @@ class Suggestion:
     guess: tuple[str, ...] | None
     probability: float | None
     score: float | None
+    words: tuple[str, ...] = ()
 
 
 class LabellingSession:
@@ -83,6 +90,9 @@ class LabellingSession:
     model : TextCategorizer, optional
         Whose words, probabilities and uncertainty are used as they are: answers change only which texts are left. Its
         training texts are never asked about.
+    descriptions : label → description, or sequence of labels, optional
+        The words of names and descriptions give guesses before any answer. Each counts as two labelled texts at first,
+        and as fewer or none when answers are guessed better so. Labels of answers need not be among them.
 
     Attributes
     ----------
@@ -112,6 +122,7 @@ class LabellingSession:
         random_share: float = 0.1,
         seed: int = 0,
         model: Any = None,
+        descriptions: Mapping[str, str] | Iterable[str] | None = None,
     ) -> None:
         texts = as_texts(texts)
         check_choice("strategy", strategy, STRATEGIES)
@@ -123,10 +134,12 @@ class LabellingSession:
         check_same_length(texts, "texts", given, "labels")
         self.strategy, self.random_share, self.multi_label = strategy, random_share, multi_label
         self._rng, self._n_suggested = np.random.default_rng(seed), 0
-        self._model, self._seed = model, seed
-        self._X, first, scale = _read(texts, model)
-        self._copy_of = first
-        self._scaled = self._X if scale is None else sparse.csr_matrix(self._X @ sparse.diags(scale))
+        self._model, self._seed, self._texts = model, seed, texts
+        if model is not None and descriptions is not None:
+            raise InputError("descriptions tell of labels where there is no model yet; leave them out, or the model")
+        self._read = _read(texts, model)
+        self._X, self._copy_of = self._read.X, self._read.first
+        self._scaled = sparse.csr_matrix(self._X @ sparse.diags(self._read.scale))
         self._points, self._likeness = asking.directions(self._X, _DIRECTIONS, seed), asking.likeness(self._X)
         known = None if model is None else model.fingerprints_
         self._learnt = np.zeros(len(texts), dtype=np.bool_)
@@ -143,7 +156,11 @@ class LabellingSession:
                 self._drawn[i] = True if drawn is None else bool(drawn[i])
         self.names: list[str] = []
         self.proba: FloatArray | None = None
-        self._learn(texts if model is not None else None)
+        self._weights: FloatArray | None = None
+        self._followed = 1.0
+        self._tried: tuple[tuple[int, tuple[str, ...]], float] = ((0, ()), 1.0)
+        self._describe(descriptions)
+        self._learn(at_start=True)
 
     # -- answers ----------------------------------------------------------------------------------------------------
     def answer(self, index: int, label: Any) -> None:
@@ -158,6 +175,36 @@ class LabellingSession:
             self._labels[index] = self._as_labels(label)
             self._drawn.setdefault(index, index in self._at_random)
         self._learn()
+
+    def restate(
+        self,
+        labels: Mapping[int, Any],
+        drawn: Collection[int],
+        descriptions: Mapping[str, str] | Iterable[str] | None = None,
+    ) -> None:
+        """Take answers and descriptions in place of all that there were, and learn them.
+
+        Parameters
+        ----------
+        labels : index → label, or list of labels
+            In the order in which they were given.
+        drawn : collection of int
+            Indices of texts that were drawn at random.
+        descriptions : label → description, or sequence of labels, optional
+        """
+        self._labels, self._drawn = {}, {index: index in drawn for index in labels}
+        self._describe(descriptions)
+        self.answers(labels)
+
+    def _describe(self, descriptions: Mapping[str, str] | Iterable[str] | None) -> None:
+        self._described: Described | None = None
+        if descriptions is not None:
+            self._described = read_described(descriptions, self._read.as_rows, self._X, self._points)
+
+    @property
+    def reader(self) -> Any:
+        """What reads the words of texts: the fitted vectorizer, the model's own where there is a model."""
+        return self._read.reader
 
     @property
     def labelled(self) -> IntArray:
@@ -177,23 +224,49 @@ class LabellingSession:
             (label,) = label
         return (str(label),)
 
-    def _learn(self, texts: Sequence[str] | None = None) -> None:
+    def _learn(self, at_start: bool = False) -> None:
         """Fit the fast model to all answers; with a model of the user's, ask that one, once."""
         if self._model is not None:
-            if texts is not None:
+            if at_start:
                 space = self._model.label_space_
                 self.names = space.class_names
-                self.proba = np.clip(space.both_columns(self._model.assess(texts).proba), 1e-12, 1.0 - 1e-12)
+                self.proba = np.clip(space.both_columns(self._model.assess(self._texts).proba), 1e-12, 1.0 - 1e-12)
                 self._mean = special.logit(self.proba)
             return
-        rows = self.labelled
-        self.names = sorted({name for row in self._labels.values() for name in row})
-        Y = self._indicator(rows)
-        fitted = asking.fast_fit(self._X[rows], Y, not self.multi_label)
-        self.proba = None
+        rows, exclusive = self.labelled, not self.multi_label
+        described = () if self._described is None else self._described.names
+        self.names = sorted({name for row in self._labels.values() for name in row} | set(described))
+        self._followed = self._choose_followed()
+        fitted = self._fit(self._X[rows], self._indicator(rows))
+        self.proba = self._weights = None
         if fitted is not None:
-            self._mean = asking.log_odds(fitted, self._X, Y, not self.multi_label)
-            self.proba = asking.probabilities(self._mean, not self.multi_label)
+            self._mean = fitted.log_odds(self._X)
+            self.proba, self._weights = asking.probabilities(self._mean, exclusive), fitted.weights()
+
+    def _fit(self, X: Any, Y: BoolArray) -> asking.FastModel | None:
+        """The fast model of labelled texts, and of what descriptions stand for."""
+        weight = None
+        if self._described is not None and self._followed > 0.0:
+            X, Y, weight = self._described.joined(X, Y, self.names, self._labels, self._followed)
+        return asking.fast_fit(X, Y, not self.multi_label, weight)
+
+    def _choose_followed(self) -> float:
+        """How far descriptions are followed: as guesses of held-out answers are best, the further of equal ones.
+
+        It is tried at 10 answers, and whenever there are half as many again, so that few answers wait for it.
+        """
+        if self._described is None or len(self._labels) < _TRIED_FROM:
+            return 1.0
+        steps = int(np.log(min(len(self._labels), _TRIED_TO) / _TRIED_FROM) / np.log(_GROWTH))
+        n = round(_TRIED_FROM * _GROWTH**steps)
+        key = (n, tuple(self.names))
+        if self._tried[0] != key:
+            rows = self.labelled[:n]
+            X, Y, right = self._X[rows], self._indicator(rows), []
+            for self._followed in _FOLLOWED:
+                right.append(self._cross_validated(X, Y, np.arange(n), (1.0,)).mean())
+            self._tried = (key, _FOLLOWED[int(np.argmax(right))])
+        return self._tried[1]
 
     def _indicator(self, rows: IntArray) -> BoolArray:
         place = {name: k for k, name in enumerate(self.names)}
@@ -210,9 +283,18 @@ class LabellingSession:
         once[self._copy_of[self._learnt]] = False
         return np.flatnonzero(once)
 
-    def suggest(self, n: int = 10) -> list[Suggestion]:
-        """The texts to label next, those drawn at random first; fewer if fewer are left."""
+    def suggest(self, n: int = 10, without: Collection[int] = ()) -> list[Suggestion]:
+        """The texts to label next, those drawn at random first; fewer if fewer are left.
+
+        Parameters
+        ----------
+        n : int
+        without : collection of int
+            Indices of texts that are not to be asked about now.
+        """
         left = self.left()
+        if without:
+            left = left[~np.isin(left, np.fromiter(without, np.int64, len(without)))]
         n = min(n, len(left))
         share = 1.0 if self.strategy == "random" else self.random_share
         before, after = self._n_suggested, self._n_suggested + n
@@ -288,10 +370,42 @@ class LabellingSession:
         row = self.proba[index]
         if not self.multi_label:
             best = int(row.argmax())
-            return Suggestion(index, reason, (self.names[best],), float(row[best]), score)
+            words = tuple(self.words(index, self.names[best]))
+            return Suggestion(index, reason, (self.names[best],), float(row[best]), score, words)
         given = np.flatnonzero(row > 0.5)
         probability = float(row[given].min() if len(given) else row.max())
-        return Suggestion(index, reason, tuple(self.names[k] for k in given), probability, score)
+        guess = tuple(self.names[k] for k in given)
+        words = tuple(dict.fromkeys(word for name in guess for word in self.words(index, name)))[:_WORDS]
+        return Suggestion(index, reason, guess, probability, score, words)
+
+    def contributions(self, index: int, label: str) -> dict[str, float]:
+        """What each term of a text, as :attr:`reader` reads it, adds to the log-odds of a label.
+
+        The log-odds are those of the fast model; a model of the user's has ``explain``.
+
+        Parameters
+        ----------
+        index : int
+        label : str
+        """
+        if self._weights is None:
+            return {}
+        row = self._X[[index]]
+        values = row.data * self._weights[self.names.index(label), row.indices]
+        return dict(zip(self.reader.terms_of(row.indices), values.tolist(), strict=True))
+
+    def words(self, index: int, label: str) -> dict[str, float]:
+        """The words of a text that speak most for a label, as the text has them, and what each adds to its log-odds."""
+        if self._model is not None:
+            (found,) = self._model.explain(self._texts[index], [label])
+            adds = {one.word: one.log_odds for one in found.contributions}
+            seen = {word: word for word, part in adds.items() if part > 0.0}
+        else:
+            adds, seen, text = self.contributions(index, label), {}, self._texts[index][:_CHARACTERS]
+            for token in find_tokens(text, self.reader):
+                if token.term is not None and adds.get(token.term, 0.0) > 0.0:
+                    seen.setdefault(token.term, text[token.begin : token.end].lower())
+        return {seen[term]: adds[term] for term in sorted(seen, key=lambda term: -adds[term])[:_WORDS]}
 
     # -- how good it is ---------------------------------------------------------------------------------------------
     def share_right(self) -> Share | None:
@@ -320,25 +434,32 @@ class LabellingSession:
         drawn = np.array([self._drawn[int(i)] for i in rows], dtype=bool)
         if len(rows) < _LEAST_FOR_CURVE or drawn.sum() < _LEAST_AT_RANDOM:
             return None
-        Y, exclusive, X = self._indicator(rows), not self.multi_label, self._X[rows]
         rng = np.random.default_rng(self._seed)
+        X, Y = self._X[rows], self._indicator(rows)
         right = np.zeros((len(rows), len(parts)))
         for _ in range(_REPEATS):
-            order = rng.permutation(len(rows))
-            for k in range(_FOLDS):
-                test, rest = order[k::_FOLDS], np.setdiff1d(order, order[k::_FOLDS])
-                rest = rng.permutation(rest)
-                for j, part in enumerate(parts):
-                    some = rest[: max(round(part * len(rest)), 2)]
-                    fitted = asking.fast_fit(X[some], Y[some], exclusive)
-                    if fitted is not None:
-                        proba = asking.probabilities(asking.log_odds(fitted, X[test], Y[some], exclusive), exclusive)
-                    else:  # one class only
-                        proba = np.tile(Y[some].mean(axis=0), (len(test), 1))
-                    right[test, j] += _agreement(Y[test], proba, exclusive) / _REPEATS
+            right += self._cross_validated(X, Y, rng.permutation(len(rows)), parts, rng) / _REPEATS
         n_learnt = len(rows) * (_FOLDS - 1) / _FOLDS
         weight = draw_weights(drawn, max(len(np.unique(self._copy_of)), len(rows)))
         return np.maximum(np.round(np.array(parts) * n_learnt), 2.0), right, weight
+
+    def _cross_validated(
+        self, X: Any, Y: BoolArray, order: IntArray, parts: Sequence[float], rng: np.random.Generator | None = None
+    ) -> FloatArray:
+        """How much of each text's answer is right when texts of other folds are learnt from, (n_texts, n_parts)."""
+        right = np.zeros((len(order), len(parts)))
+        for k in range(_FOLDS):
+            test, rest = order[k::_FOLDS], np.setdiff1d(order, order[k::_FOLDS])
+            rest = rest if rng is None else rng.permutation(rest)
+            for j, part in enumerate(parts):
+                some = rest[: max(round(part * len(rest)), 2)]
+                fitted = self._fit(X[some], Y[some])
+                if fitted is not None:
+                    proba = asking.probabilities(fitted.log_odds(X[test]), not self.multi_label)
+                else:  # one class only
+                    proba = np.tile(Y[some].mean(axis=0), (len(test), 1))
+                right[test, j] = _agreement(Y[test], proba, not self.multi_label)
+        return right
 
 
 def suggest(
@@ -361,19 +482,36 @@ def suggest(
     return LabellingSession(texts, labels, model=model, **settings).suggest(n)
 
 
-def _read(texts: list[str], model: Any) -> tuple[Any, IntArray, FloatArray | None]:
-    """Weights of the words of all texts, the first text that each is a copy of, and the scales of the words' priors."""
+class _Read(NamedTuple):
+    """Weights of the words of all texts, the text that each is a copy of, scales of the words' priors, and readers."""
+
+    X: Any
+    first: IntArray
+    scale: FloatArray
+    reader: Any
+    weighting: TermWeighting | None = None
+
+    def as_rows(self, texts: Sequence[str]) -> Any:
+        """Further texts, read as these were."""
+        assert self.weighting is not None
+        return sparse.csr_matrix(self.weighting.transform(self.reader.transform(texts)))
+
+
+def _read(texts: list[str], model: Any) -> _Read:
     if model is not None:
         X = sparse.csr_matrix(model.features(texts).weights)
-        reader = model.vectorizer_ if isinstance(model.vectorizer_, TextVectorizer) else default_reader(texts)
-        return X, find_copies(text_sketches(texts, reader)).first, _scales_after(model, X.shape[1])
+        own = model.vectorizer_
+        reader = own if isinstance(own, TextVectorizer) else default_reader(texts)
+        return _Read(X, find_copies(text_sketches(texts, reader)).first, _scales_after(model, X.shape[1]), own)
     reader = default_reader(texts)
     try:
         counts = reader.fit_transform(texts)
     except InputError:  # no word is in two texts
         counts = reader.set_params(min_df=1).fit_transform(texts)
-    X = TermWeighting("tfidf1").fit_transform(counts)
-    return X, find_copies(text_sketches(texts, reader)).first, np.full(X.shape[1], asking.SCALE)
+    weighting = TermWeighting("tfidf1").fit(counts)
+    first = find_copies(text_sketches(texts, reader)).first
+    X = weighting.transform(counts)
+    return _Read(X, first, np.full(X.shape[1], asking.SCALE), reader, weighting)
 
 
 def default_reader(texts: list[str]) -> TextVectorizer:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textbayes.categorizer.stacking import LEAST_WEIGHT
 from textbayes.core.errors import plural
-from textbayes.core.statistics import wilson_interval
 from textbayes.display.lines import visible
+from textbayes.evaluate.intervals import figure_in_words
 
 if TYPE_CHECKING:
     from textbayes.categorizer.explain import Explanation
 
 _FEATURES = {"words": "words", "stem": "word stems", "head": "first lines", "chars": "character n-grams"}
-_FEATURES |= {"embedding": "sentence embeddings", "unlabelled": "words of unlabelled texts"}
+_FEATURES |= {"embedding": "sentence embeddings", "tokens": "tokens", "unlabelled": "words of unlabelled texts"}
+_BY_ENCODER = ", tokens"  # ends the name of a member
 _PAIRED = ("words", "stem")  # views of which it is said whether they have pairs
 _KINDS = {"ratio": "logistic regression, ratio prior", "Gaussian": "logistic regression, Gaussian prior"}
 _KINDS |= {"Laplace": "sparse logistic regression", "complement": "complement naive Bayes"}
@@ -61,8 +62,11 @@ def model_sentence(choice: Mapping[str, Any]) -> str:
     """
     if _knows_nothing(choice):
         return "No model was better than the label frequencies on held-out texts: its probabilities are these."
-    n_members = len(choice["members"])
-    what = "A linear model" if n_members == 1 else f"An ensemble of {n_members} linear models"
+    encoder = [one for one in choice["members"] if one["name"].endswith(_BY_ENCODER)]
+    n_linear = len(choice["members"]) - len(encoder)
+    what = "A linear model" if n_linear == 1 else f"An ensemble of {n_linear} linear models"
+    if encoder:
+        what = f"{what} and a fine-tuned encoder" if n_linear else "A fine-tuned encoder"
     return f"{what} of {_listed([name for view in choice['views'] for name in _features(view)])}."
 
 
@@ -92,7 +96,13 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
     if choice["left_out"] and not _knows_nothing(choice):
         parts.append(f"Left out, since their weight was near zero: {_listed(choice['left_out'], '; ')}.")
     if choice.get("embeddings") is not None:
-        parts.append(_embeddings(**choice["embeddings"], n_texts=choice["n_texts"]))
+        parts.append(_network("Sentence embeddings", "were", **choice["embeddings"], n_texts=choice["n_texts"]))
+    if choice.get("encoder") is not None:
+        told = dict(choice["encoder"])
+        cost = told.pop("half_precision", None)
+        parts.append(_network("A fine-tuned encoder", "was", **told, n_texts=choice["n_texts"]))
+        if cost is not None:
+            parts.append(f"Half precision adds {cost:+.1e} to its log-loss.")
     if choice.get("unlabelled") is not None:
         parts.append(unlabelled_sentence(choice["unlabelled"]))
     if choice["label_stacking"]:
@@ -123,19 +133,21 @@ def _features(view: Mapping[str, Any]) -> list[str]:
     return [name, f"{'word' if name == 'words' else 'stem'} pairs"] if paired else [name]
 
 
-def _embeddings(model: str, outcome: str, log_loss: float | None, log_loss_without: float | None, n_texts: int) -> str:
-    """What became of the sentence embeddings, which are there or not by what is installed."""
+def _network(
+    what: str, verb: str, model: str, outcome: str, log_loss: float | None, log_loss_without: float | None, n_texts: int
+) -> str:
+    """What became of a neural network, which is there or not by what is installed."""
     if outcome == "too long":
         return (
-            f"Sentence embeddings ({model}) were not tried: {n_texts:,} texts of this length take too long for the "
-            "budget; name the model to have it tried."
+            f"{what} ({model}) {verb} not tried: {n_texts:,} texts of this length take too long for the budget; name "
+            "the model to have it tried."
         )
     if log_loss is None or log_loss_without is None:
-        return f"Sentence embeddings ({model}) were left out: there was no held-out log-loss to compare."
-    what = "kept" if outcome == "kept" else "tried and left out, since they gain too little for their cost"
+        return f"{what} ({model}) {verb} left out: there was no held-out log-loss to compare."
+    became = "kept" if outcome == "kept" else "tried and left out, since the gain is too little for the cost"
     return (
-        f"Sentence embeddings ({model}) were {what}: held-out log-loss {log_loss:.4f} with them, "
-        f"{log_loss_without:.4f} without."
+        f"{what} ({model}) {verb} {became}: held-out log-loss {log_loss:.4f} with "
+        f"{'them' if verb == 'were' else 'it'}, {log_loss_without:.4f} without."
     )
 
 
@@ -167,6 +179,7 @@ def _listed(items: Sequence[str], separator: str = ", ") -> str:
     return items[0] if len(items) == 1 else f"{separator.join(items[:-1])} and {items[-1]}"
 
 
+_FIGURES = {"macro F1": "macro_f1", "log-loss": "log_loss"}  # of all kinds of labels
 _MOST_LABELS = 12  # of a model, those with most texts
 _MOST_MEMBERS = 5  # of an ensemble
 _MOST_WORDS = 15  # of an explanation
@@ -196,15 +209,9 @@ def _figures(held_out: dict[str, Any] | None) -> str:
         return "<div>No held-out figures: the model was updated or made without cross-validation.</div>"
     n = held_out["n_docs"]
     many = held_out["kind"] == "multilabel"
-    share = held_out["subset_accuracy" if many else "accuracy"]
-    low, high = wilson_interval(round(share * n), n)
-    name = "All labels correct" if many else "Accuracy"
-    figures = [f"{name} <strong>{share:.1%}</strong> (95% interval {low:.1%} to {high:.1%})"]
-    figures += [f"micro F1 <strong>{_number(held_out['micro_f1'])}</strong>"] if many else []
-    figures += [
-        f"macro F1 <strong>{_number(held_out['macro_f1'])}</strong>",
-        f"log-loss <strong>{_number(held_out['log_loss'])}</strong>",
-    ]
+    named = {"All labels correct": "subset_accuracy", "micro F1": "micro_f1"} if many else {"Accuracy": "accuracy"}
+    told = {name: figure_in_words(held_out, key) for name, key in (named | _FIGURES).items()}
+    figures = [f"{name} <strong>{value}</strong>" + f" ({ends})" * bool(ends) for name, (value, ends) in told.items()]
     where = f"on {n:,} training texts, each held out in cross-validation"
     rows = sorted(held_out["labels"].items(), key=lambda row: -row[1]["support"])
     body = "".join(_label_row(label, row) for label, row in rows[:_MOST_LABELS])

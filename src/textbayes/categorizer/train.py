@@ -1,7 +1,7 @@
 """Training of an ensemble: members are fitted fold by fold, weighed by what they say of held-out texts, and merged.
 
 The same steps train every plan, wherever the documents are. What a plan asks for beyond them (a choice of term weights
-and scales, sentence vectors that must be worth their cost, pruning, label stacking, a threshold for rare labels) is one
+and scales, neural networks that must be worth their cost, pruning, label stacking, a threshold for rare labels) is one
 function each (``automatic``).
 """
 
@@ -18,24 +18,28 @@ from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.categorizer.automatic import (
-    approve_sentences,
+    approve_view,
+    best_encoder,
     choose_scheme,
     describe,
     lexicon_found,
     prune,
-    settle_sentences,
+    settle_view,
     stack_labels,
     threshold_of_rare,
     useful_members,
 )
+from textbayes.categorizer.encoders import half_precision_cost
 from textbayes.categorizer.ensemble import Ensemble, Part
 from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight
 from textbayes.categorizer.member_scores import (
     Setting,
     Weighed,
+    cross_fitted,
     cross_validate,
     ensemble_loss,
     expected_weights,
+    parts_of,
     probabilities,
     setting_of,
     with_top_k,
@@ -48,6 +52,7 @@ from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.stacking import Stack
 from textbayes.categorizer.unlabelled import approve_unlabelled, settle_unlabelled
 from textbayes.core.cross_validation import Folds
+from textbayes.core.folds import joined_groups
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
@@ -80,6 +85,12 @@ class TrainingData(NamedTuple):
         """The place of the first text that each is a copy of; None where none is."""
         return self.copies.first if self.copies.n_identical or self.copies.n_near else None
 
+    def together(self) -> IntArray:
+        """Numbers of what counts together in held-out figures: texts of one group, or copies of one text."""
+        if self.groups is None:
+            return self.copies.first
+        return joined_groups(self.groups, self.firsts, 2)
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -93,7 +104,11 @@ class Trained:
     weights : array (n_members,)
         Mean weight of each member.
     held_out : array (n_held_out, n_columns)
-        Probabilities of training texts by members that had not seen them.
+        Probabilities of training texts by members that had not seen them, with the weights that the ensemble has.
+    judged : array (n_held_out, n_columns)
+        The same with weights fitted to the other parts of these texts: what held-out figures are of.
+    part : array (n_held_out,)
+        The part of each of these texts.
     label_seen : boolean array (n_held_out, n_columns)
         False where they mean nothing, since the other folds had no text of the label.
     tested : boolean array (n_docs,) or None
@@ -111,6 +126,8 @@ class Trained:
     weighting: Any
     weights: FloatArray
     held_out: FloatArray
+    judged: FloatArray
+    part: IntArray
     label_seen: BoolArray
     tested: BoolArray | None = None
     prior_weight: FloatArray | None = None
@@ -123,13 +140,13 @@ class Trained:
         """The rows, one for each training text, of those that were held out."""
         return rows if self.tested is None else rows[self.tested]
 
-    def held_out_of_all(self) -> FloatArray:
-        """Held-out probabilities with a row for every training text, NaN where it was not held out."""
+    def of_all(self, rows: AnyArray, missing: Any) -> AnyArray:
+        """Rows of held-out texts with one for every training text, where it was not held out of a missing value."""
         if self.tested is None:
-            return self.held_out
-        proba = np.full((len(self.tested), *self.held_out.shape[1:]), np.nan)
-        proba[self.tested] = self.held_out
-        return proba
+            return rows
+        found = np.full((len(self.tested), *rows.shape[1:]), missing)
+        found[self.tested] = rows
+        return found
 
 
 class PriorFile(NamedTuple):
@@ -142,6 +159,16 @@ class PriorFile(NamedTuple):
     matched: MatchedPriors
     weight: float | str
     by_view: Sequence[MatchedPriors] | None = None
+
+
+class StepsTold(SamplingCallback):
+    """Callback that reports the steps of long fits."""
+
+    def __init__(self, report: Progress) -> None:
+        self._report = report
+
+    def step(self, what: str, done: int, total: int | None) -> None:
+        self._report(what, done, total)
 
 
 def train(
@@ -169,7 +196,7 @@ def train(
         Whether Ctrl-C in the cross-validation ends it with the members that are done, where there are any; otherwise,
         and at any other time, it ends the training.
     """
-    at, watch = setting_of(plan, target), sampling or SamplingCallback()
+    at, watch = setting_of(plan, target), sampling or StepsTold(report)
     held = at.held
     members = prepared_members(at, source, report)
     if plan.together:  # their links may have been looked for
@@ -184,7 +211,9 @@ def train(
     knowledge = None if prior is None else weigh_prior(at, source, members, prior, report, watch)
     members, scores = cross_validate(at, source, members, report, watch, knowledge, keep_partial=keep_partial)
     n_done = len(members)
-    members, scores, sentences = approve_sentences(at, members, scores)
+    members, scores = best_encoder(at, members, scores)
+    members, scores, sentences = approve_view(at, members, scores, plan.sentences)
+    members, scores, encoder = approve_view(at, members, scores, plan.tokens)
     members, scores, unlabelled = approve_unlabelled(at, members, scores)
     stack = plan.stacker.fit(scores, held, expected_weights(members))
     if knowledge is not None and prior is not None and prior.weight == "auto" and knowledge.weight.any():
@@ -196,21 +225,25 @@ def train(
     before = Weighed(members, scores, stack)
     members, scores, stack = useful_members(at, before) if plan.automatic else before
     stack = plan.stacker.finish(stack, scores, held)
-    source, sentences = settle_sentences(at, source, members, sentences)
+    source, members, encoder = settle_view(source, members, plan.tokens, encoder)
+    source, members, sentences = settle_view(source, members, plan.sentences, sentences)
     source, members, knowledge, unlabelled = settle_unlabelled(at, source, members, knowledge, unlabelled)
-    proba = probabilities(at, source, scores, stack)
+    proba, part = probabilities(at, source, scores, stack), parts_of(held)
+    judged = cross_fitted(at, scores, part, expected_weights(members))
     ensemble, group, features = fit_all(at, source, members, stack, knowledge, report, watch)
     threshold, choice = None, None
     found: dict[str, Any] = {}
     if plan.automatic and target.space.kind == "multilabel":
         first = stack.scores(scores)
         if plan.label_stacking:
-            ensemble, proba = stack_labels(ensemble, first, proba, held)
+            ensemble, proba, judged = stack_labels(at, ensemble, first, proba, judged, part)
         threshold = threshold_of_rare(at, source, members, stack, ensemble.label_stacking, first, report)
     if plan.automatic:
         stacked = ensemble.label_stacking is not None
-        choice = describe(at, source, before, Weighed(members, scores, stack), proba, n_done, stacked)
-        choice |= {"embeddings": sentences, "unlabelled": unlabelled}
+        choice = describe(at, source, before, Weighed(members, scores, stack), judged, part, n_done, stacked)
+        if encoder is not None:
+            encoder["half_precision"] = half_precision_cost(group.models)
+        choice |= {"embeddings": sentences, "encoder": encoder, "unlabelled": unlabelled}
     if knowledge is not None:
         found = prior_found(at, source, members, group, knowledge, features)
     elif plan.prior is not None:
@@ -218,8 +251,8 @@ def train(
     tested = None if target.folds.held_out.all() else target.folds.held_out
     vectorizer, weighting = source.reader(group.weightings)
     return Trained(
-        ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, held.label_seen, tested, choice=choice,
-        rare_threshold=threshold, **found,
+        ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, judged, part, held.label_seen, tested,
+        choice=choice, rare_threshold=threshold, **found,
     )  # fmt: skip
 
 

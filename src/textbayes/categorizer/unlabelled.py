@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.knowledge import Knowledge
-from textbayes.categorizer.member_scores import Setting, expected_weights
+from textbayes.categorizer.member_scores import Setting, cross_fitted, expected_weights, parts_of
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.reading import language_of
 from textbayes.categorizer.sources import Source, TextSource
@@ -33,7 +33,6 @@ MOST_TEXTS = {"quick": 2_000, "normal": 5_000, "thorough": 20_000}
 _MOST_WORDS = 30_000
 _LOOKED_AT = 1_000  # texts, for which weights of words are too small to matter
 _SPREAD = 2.0  # standard deviation of log-odds of two classes
-_PARTS = 10  # of few held-out texts, for weights that have not seen them; two of many
 _SURE = 1.0  # standard errors by which members may seem to harm: with few texts chance alone does as much
 
 
@@ -125,14 +124,18 @@ def approve_unlabelled(
     if at.plan.unlabelled is None or others.all():
         return members, scores, None
     rest = [member for member, other in zip(members, others, strict=True) if other]
-    losses = [_cross_fitted(at, members, scores), _cross_fitted(at, rest, scores[others])]
+    part = parts_of(at.held)
+    tried = [
+        cross_fitted(at, scores, part, expected_weights(members)),
+        cross_fitted(at, scores[others], part, expected_weights(rest)),
+    ]
     n_counted = max(int(at.held.indicator.shape[0]), 1)
     outcome = {
         "outcome": "kept",
-        "log_loss": _mean(at.held, losses[0][1]),
-        "log_loss_without": _mean(at.held, losses[1][1]),
+        "log_loss": _mean(at.held, tried[0]),
+        "log_loss_without": _mean(at.held, tried[1]),
     }
-    harm = losses[0][0] - losses[1][0]
+    harm = at.held.text_losses(tried[0]) - at.held.text_losses(tried[1])
     slack = _SURE * float(harm.std()) * np.sqrt(n_counted) if n_counted < ENOUGH_TEXTS else 0.0
     if harm.sum() <= slack:
         return members, scores, outcome
@@ -166,16 +169,6 @@ def settle_unlabelled(
         knowledge = knowledge._replace(by_view=[one for w, one in enumerate(knowledge.by_view) if w != v])
     unknown = {"log_loss": None, "log_loss_without": None}
     return source.without_view(v), moved, knowledge, unknown | (outcome or {}) | {"outcome": "left out"}
-
-
-def _cross_fitted(at: Setting, members: Sequence[Member], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log-losses of held-out texts, and probabilities, by weights fitted to the other parts of the folds."""
-    n_parts = _PARTS if len(at.held.fold) < ENOUGH_TEXTS else 2
-    proba, part = np.empty(at.held.indicator.shape), at.held.fold % n_parts
-    for rows in (part == number for number in np.unique(part)):
-        stack = at.plan.stacker.fit(scores[:, ~rows], at.held.of_rows(~rows), expected_weights(members))
-        proba[rows] = at.plan.stacker.probabilities(scores[:, rows], stack)
-    return at.held.text_losses(proba), proba
 
 
 def _mean(held: HeldOut, proba: FloatArray) -> float | None:

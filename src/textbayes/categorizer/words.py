@@ -36,7 +36,8 @@ from textbayes.decide import Rule
 from textbayes.links import BaseLink
 from textbayes.models.linear.model import LinearModel
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
-from textbayes.text.surface import common_forms, gather, word_columns
+from textbayes.text.sentences import MEANING
+from textbayes.text.surface import common_forms, gather, token_columns, word_columns
 
 
 class LabelWord(NamedTuple):
@@ -147,14 +148,14 @@ class ExplainsWords(FittedAttributes):
         features = self.features([text])
         told = self.model_.contributions(features)
         counts = np.asarray(features.counts[0, told.columns].todense(), dtype=np.float64).ravel()
-        no_words = ~self.word_columns()[told.columns]
-        counts[no_words] = 1.0
+        counts[~self.word_columns()[told.columns]] = 1.0
         if self.label_space_.kind == "multiclass" and not self.model_.is_softmax:
             told = as_one_distribution(told, self.inverse_temperature_)
+        by_column, by_encoder = told, token_columns(self.vectorizer_, features.n_features)[told.columns]
         if merge:
-            gathered = gather(self.vectorizer_, told.columns, counts, common_forms([text], self.vectorizer_))
+            gathered = gather(self.vectorizer_, told.columns, counts, common_forms([text], self.vectorizer_), text)
             words, counts = gathered.forms, gathered.occurrences(counts)
-            counts[gathered.word[no_words]] = 1.0  # a vector is one, whatever it has of numbers
+            counts[[form == MEANING for form in words]] = 1.0  # a vector is one, whatever it has of numbers
             parts = [np.bincount(gathered.word, row, len(words)) for row in told.parts]
             told = told._replace(parts=np.array(parts))
         else:
@@ -165,6 +166,7 @@ class ExplainsWords(FittedAttributes):
         for column, mirrored in self._to_explain(labels, proba[0], decisions):
             one = self._explained(told, column, proba[0], words, counts, top)._replace(
                 decision=bool(decisions[column]), known_words=known, calibration=self.calibration_,
+                encoder=self._by_encoder(by_column, column, by_encoder),
                 threshold=self.rule_.threshold_of(column), rule=self.rule_.reason(column, mirrored),
             )  # fmt: skip
             one = mirror(one, str(self.classes_[0])) if mirrored else one
@@ -191,6 +193,14 @@ class ExplainsWords(FittedAttributes):
         if self.label_space_.kind == "binary":
             rivals = (Rival(names[0], 1.0 - p, -one.log_odds),)
         return one._replace(rivals=rivals)
+
+    def _by_encoder(self, told: Contributions, column: int, by_encoder: BoolArray) -> float | None:
+        """The sum of the parts of a column's log-odds that an encoder has; None where there is none."""
+        if not by_encoder.any():
+            return None
+        exclusive = self.label_space_.kind == "multiclass"
+        parts = against_others(told, column)[1] if exclusive else told.parts[column]
+        return float(parts[by_encoder].sum())
 
     def _to_explain(
         self, labels: Sequence[str] | None, proba: FloatArray, decisions: BoolArray

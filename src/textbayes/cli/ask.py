@@ -27,6 +27,7 @@ from textbayes.cli.output import (
 from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
+from textbayes.data import open_documents
 from textbayes.data.documents import guess_from_name
 from textbayes.data.labels import relabel
 from textbayes.data.layout import Columns
@@ -90,6 +91,21 @@ class _Source(NamedTuple):
     click.option("--growth", is_flag=True, help="Print how accuracy is expected to grow with more labels; no texts."),
     seed_option("Of the draws."),
 )
+@cloup.option_group(
+    "What is known of labels",
+    click.option(
+        "--labels",
+        "names",
+        metavar="A,B,C",
+        help="Names of labels; their words give guesses before any text has a label.",
+    ),
+    click.option(
+        "--descriptions",
+        "described",
+        metavar="FILE",
+        help="Table with the columns label and description, whose words give guesses likewise.",
+    ),
+)
 @label_options("multi_label", "missing")
 @input_options(usual_part="train", duplicates="keep", metavar="[MODEL] FILE...")
 @output_options
@@ -102,13 +118,16 @@ def ask(
     random_share: float,
     growth: bool,
     seed: int,
+    names: str | None,
+    described: str | None,
     labelling: Labelling,
     output: Output,
 ) -> None:
     """List the texts to label next: those whose labels would teach most.
 
     Files hold texts with a label and texts without one, together or each in their own; texts without a label are those
-    to choose from. With no label yet, texts typical of many others come first. With a model file in front, texts are
+    to choose from. With no label yet, texts typical of many others come first; --labels or --descriptions give first
+    guesses, with the words that led to them, and answers soon outweigh these. With a model file in front, texts are
     chosen by that model's guesses. Copies of a labelled text, and texts unlike all others, are never chosen.
 
     With -o the chosen rows are written as they were read, with an empty column for the label and a column "asked".
@@ -122,12 +141,14 @@ def ask(
     textbayes train labelled.csv to-label.csv -o model.tb
     textbayes ask model.tb new.csv --strategy information
     textbayes ask labelled.csv to-label.csv new.csv --growth
+    textbayes ask new.csv --labels politics,sport,business
     """
     path, written = None, output
     if target is not None:
         written = replace(output, kind=kind_by_ending(target))
         path = check_output(target)
     model, inputs = _model_of(inputs)
+    descriptions = _descriptions(names, described)
     sources = _sources(inputs, labelling, None if model is None else model.columns_)
     documents = [document for source in sources for document in source.documents]
     require_documents(documents, inputs)
@@ -135,7 +156,7 @@ def ask(
     labels = _labels(sources, multi_label)
     if None not in labels:
         raise InputError(f"every text of {inputs.name} has a label; name a file of texts without one as well")
-    _tell(labels, model is not None)
+    _tell(labels, descriptions, model is not None)
     from textbayes.categorizer.suggest import LabellingSession
 
     drawn = [document.fields.get(_ASKED, "").strip() in ("", _AT_RANDOM) for document in documents]
@@ -149,7 +170,10 @@ def ask(
             random_share=random_share,
             seed=seed,
             model=model,
+            descriptions=descriptions or None,
         )
+        if descriptions and session.proba is None:
+            note("no text has a word of the labels' names or descriptions, so that there are no guesses yet")
         share, grown = (session.share_right(), session.growth(_AHEAD)) if model is None else (None, None)
     if growth:
         _show_growth(session, share, grown, output)
@@ -158,15 +182,29 @@ def ask(
     if path is not None:
         _write(path, written, found, documents, sources, inputs)
     if output.is_table:
-        _show(found, documents)
+        _show(found, documents, with_words=bool(descriptions))
         if model is None:
             _print_growth(session, share, grown)
     elif path is None:
         rows = [_row(one, documents[one.index]) for one in found]
-        output.write([row | {"guess": _joined(row["guess"])} for row in rows] if output.kind == "csv" else rows, _ROW)
+        lists = ("guess", "words")
+        output.write(
+            [row | {name: _joined(row[name]) for name in lists} for row in rows] if output.kind == "csv" else rows, _ROW
+        )
 
 
-_ROW = ("id", "text", "guess", "probability", _ASKED, "score")
+_ROW = ("id", "text", "guess", "probability", "words", _ASKED, "score")
+
+
+def _descriptions(names: str | None, file: str | None) -> dict[str, str]:
+    """Labels that are told of, by name alone or with a description."""
+    found = {} if names is None else {name.strip(): "" for name in names.split(",") if name.strip()}
+    if names is not None and not found:
+        raise click.UsageError("--labels names no label; give names with commas between them, such as sport,politics.")
+    if file is not None:
+        for one in open_documents(file, label_field="label", text_field="description", duplicates="keep"):
+            found.update(dict.fromkeys(one.labels, one.text))
+    return found
 
 
 def _model_of(inputs: Inputs) -> tuple[Any, Inputs]:
@@ -222,17 +260,18 @@ def _labels(sources: Sequence[_Source], multi_label: bool) -> list[Any]:
     return found
 
 
-def _tell(labels: Sequence[Any], with_model: bool) -> None:
+def _tell(labels: Sequence[Any], descriptions: Mapping[str, str], with_model: bool) -> None:
     known = sum(label is not None for label in labels)
     note(f"{known:,} of {plural(len(labels), 'text')} labelled; asking about the others")
     if not known and not with_model:
-        note("without any label, texts typical of many others are chosen")
+        said = "guesses are by the words of names and descriptions; " if descriptions else ""
+        note(f"without any label, {said}texts typical of many others are chosen")
 
 
 def _row(one: Suggestion, document: Document) -> dict[str, Any]:
     guess = None if one.guess is None else list(one.guess)
     text = " ".join(document.text.split())
-    values = (document.id, text, guess, one.probability, one.reason, one.score)
+    values = (document.id, text, guess, one.probability, list(one.words), one.reason, one.score)
     return dict(zip(_ROW, values, strict=True))
 
 
@@ -255,13 +294,15 @@ def _write(
     bare = not any(document.fields for document in chosen)
     extra = ["id", "text"] if bare else []
     lacking = [] if any(label in document.fields for document in chosen) else [label]
-    layout = ResultColumns.of(chosen, [*extra, *lacking, "guess", "guess_probability"])
+    layout = ResultColumns.of(chosen, [*extra, *lacking, "guess", "guess_probability", "guess_words"])
     columns = [*layout.columns, *([] if _ASKED in layout.columns else [_ASKED])]
     rows = []
     for one, document in zip(found, chosen, strict=True):
         probability = None if one.probability is None else float(f"{one.probability:.3g}")
         own = {"id": document.id, "text": document.text, label: None, "guess": _joined(one.guess)}
-        row = layout.row(document, own | {"guess_probability": probability}) | {_ASKED: one.reason}
+        words = ", ".join(one.words)
+        row = layout.row(document, own | {"guess_probability": probability, "guess_words": words})
+        row[_ASKED] = one.reason
         names = _label_column(of[id(document)])
         row |= dict.fromkeys(names)
         rows.append(
@@ -277,19 +318,21 @@ def _label_column(source: _Source) -> tuple[str, ...]:
     return () if found is None else found.label
 
 
-def _show(found: Sequence[Suggestion], documents: Sequence[Document]) -> None:
+def _show(found: Sequence[Suggestion], documents: Sequence[Document], with_words: bool) -> None:
     from textbayes.display.lines import shortened
 
-    table, screen = make_table("id", "text", "guess", "p", "why", right=("p",)), console()
+    reason = "words" if with_words else "why"
+    table, screen = make_table("id", "text", "guess", "p", reason, right=("p",)), console()
     for one in found:
         document = documents[one.index]
         guess = "–" if one.guess is None else ", ".join(one.guess) or "none of the labels"
+        words = shortened(", ".join(one.words[:3]), screen.width // 3)
         table.add_row(
-            shortened(document.id, screen.width // 4),
-            shortened(document.text, screen.width // 3),
+            shortened(document.id, screen.width // (6 if with_words else 4)),
+            shortened(document.text, screen.width // (4 if with_words else 3)),
             shortened(guess, screen.width // 5),
             "" if one.probability is None else f"{one.probability:.2f}",
-            _WHY[one.reason].format(score=one.score),
+            words if with_words else _WHY[one.reason].format(score=one.score),
         )
     screen.print(table)
 

@@ -56,6 +56,13 @@ _COLUMNS = (
     ),
     click.option("--two-sided", is_flag=True, help="Two-sided sign tests, not one-sided as in Yang & Liu (1999)."),
     mirrored("textbayes.evaluate.compare:compare", "--resamples", "n_resamples", type=COUNT, help="Of the bootstrap."),
+    mirrored(
+        "textbayes.evaluate.compare:compare",
+        "--rope",
+        "rope",
+        type=click.FloatRange(0, 1, max_open=True),
+        help="Difference in accuracy that counts as practically none, in its posterior.",
+    ),
     seed_option("Of the bootstrap."),
 )
 @label_options("multi_label")
@@ -67,7 +74,8 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
 
     Systems are model files, or decisions as `textbayes classify --json` writes them, in any mixture; --truth names
     the labelled documents. For each pair and test: the difference, its 95% interval, on how much they differ, P, and
-    ≫ or > for better, ≪ or < for worse, ~ for no difference found. The tests: s (sign test over all decisions), S (sign
+    ≫ or > for better, ≪ or < for worse, ~ for no difference found; and how probable it is that either is better by more
+    than --rope, or that they are practically equal. The tests: s (sign test over all decisions), S (sign
     test over the F1 of the labels), mcnemar (documents with all labels right), bootstrap_micro and bootstrap_macro
     (paired bootstrap of F1 over documents). All labels count that the truth, a decision or a model has: one that a
     system never gives is missed by it.
@@ -91,6 +99,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
             kind=_kind(labelling.multi_label, len(labels)),
             alternative="two-sided" if choices["two_sided"] else "observed",
             n_resamples=choices["n_resamples"],
+            rope=choices["rope"],
             random_state=choices["seed"],
         )
     if output.is_table:
@@ -170,6 +179,11 @@ def _summary(comparison: Comparison) -> dict[str, Any]:
             for name in comparison.systems
         },
         "tests": comparison.to_rows(),
+        "rope": comparison.rope,
+        "posteriors": [
+            {"first": first, "second": second, **posterior._asdict()}
+            for (first, second), posterior in comparison.posteriors.items()
+        ],
         "notes": list(comparison.notes),
     }
 

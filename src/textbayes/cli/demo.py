@@ -97,7 +97,6 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
 def figures(data: ReportData, output: Path, seconds: float) -> dict[str, Any]:
     """Output of ``--json``: the measures as ``textbayes evaluate`` has them, then words, decisions and times."""
     return data.measures | {
-        "accuracy_interval": [data.right.low, data.right.high],
         "notes": data.notes,
         "words": {group.label: {word.word: word.weight for word in group.words} for group in data.words},
         "decisions": [_decision(asdict(example)) for example in data.examples],

@@ -251,5 +251,5 @@ def measured_in_words(model: TextCategorizer) -> str:
     else:
         sentence = f"Measured by {folds} on {plural(n_texts, 'text')}."
     if model.label_space_.kind == "multilabel":
-        sentence += " Thresholds were chosen on the same texts, so F1 is slightly optimistic."
+        sentence += " Thresholds were chosen without the texts that they are judged on."
     return sentence

@@ -15,6 +15,7 @@ import numpy as np
 from rich.table import Table
 from sklearn.base import clone
 
+from textbayes.categorizer.encoders import chosen_encoder
 from textbayes.categorizer.plan import fits_to_all
 from textbayes.categorizer.prepare import uses_auto
 from textbayes.cli.inputs import Inputs, groups_of, require_documents
@@ -165,8 +166,10 @@ def print_estimate(
     given = read_labelled(inputs, replace(labelling, min_texts=least), sample, total)
     total = round(total * len(given.documents) / len(sample))
 
+    encoder = chosen_encoder(model, given.texts, total) if uses_auto(model) and not out_of_core else None
+
     def train(n_docs: int) -> int:
-        own = clone(model)
+        own = clone(model).set_params(encoder="off")
         if not out_of_core:
             own.fit(given.texts[:n_docs], given.labels[:n_docs])
             return 0
@@ -184,6 +187,8 @@ def print_estimate(
     found = estimating.estimate(train, len(given.documents), total, reading, n_fits=_n_fits(model, out_of_core))
     memory, disk = estimating.available_memory(), _disk_there(out_of_core, estimating.free_disk)
     row = _row(found, memory, disk, out_of_core)
+    if encoder is not None and encoder.given is not None:
+        row |= {"encoder_networks": encoder.n_networks, "encoder_seconds": round(encoder.seconds, 1)}
     if output.is_table:
         table = Table.grid(padding=(0, 2))
         for name, value in row.items():

@@ -28,6 +28,7 @@ from textbayes.core.state import to_state
 from textbayes.core.types import AnyArray
 from textbayes.data.layout import Columns
 from textbayes.display.lines import cell_width
+from textbayes.evaluate.intervals import digits_of
 from textbayes.models.base import SamplingCallback
 from textbayes.report import collect_report, write_report
 from textbayes.report.figures import class_thresholds
@@ -449,10 +450,11 @@ def _print_members(model: TextCategorizer) -> None:
 
 
 def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Figures that the headline does not have."""
+    """Figures that the headline does not have, with as many digits as it has."""
+    digits = digits_of(held_out.get("accuracy_interval") or held_out.get("micro_f1_interval") or (0.0, 0.01))
     for name, value in held_out.items():
         if isinstance(value, float) and name not in _IN_HEADLINE:
-            yield _NAMES.get(name, name.replace("_", " ").capitalize()), f"{value:.4f}"
+            yield _NAMES.get(name, name.replace("_", " ").capitalize()), f"{value:.{digits}f}"
 
 
 def _label_table(labels: list[dict[str, Any]]) -> Table:

@@ -154,7 +154,7 @@ class LinkSpec(RegistryName):
         return value if self._auto and value == "auto" else super().convert(value, param, ctx)
 
 
-UNTRAINED = ("clusters",)  # models whose ``trains`` is False; help names the others without importing them
+UNTRAINED = ("clusters", "encoder")  # models whose ``trains`` is False; help names the others without importing them
 
 
 class ModelSpec(RegistryName):

@@ -184,7 +184,8 @@ def print_table(table: Table) -> None:
     screen, left_out = console(), []
     needed = []
     for column in table.columns:
-        widest = max((cell_len(str(cell)) for cell in (column.header, *column.cells)), default=0)
+        lines = "\n".join(map(str, (column.header, *column.cells))).splitlines()
+        widest = max(map(cell_len, lines), default=0)
         needed.append(2 + (widest if column.no_wrap else min(widest, _TEXT_WIDTH)))
     while sum(needed) > screen.width and (numbers := [i for i, one in enumerate(table.columns) if one.no_wrap][1:]):
         left_out.append(str(table.columns.pop(numbers[-1]).header))

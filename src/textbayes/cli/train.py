@@ -83,6 +83,14 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         help="Sentence vectors beside words: auto tries them on small data if textbayes[embeddings] is installed; NAME "
         "is a sentence-transformers model or its folder.",
     ),
+    mirrored(
+        _CATEGORIZER,
+        "--encoder",
+        "encoder",
+        metavar="auto|off|FOLDER",
+        help="A pretrained encoder fine-tuned beside words: auto tries the packaged one if textbayes[encoder] is "
+        "installed and the budget allows it.",
+    ),
 )
 @model_options
 @cloup.option_group(
@@ -151,8 +159,8 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "--device",
         "device",
         type=click.Choice(["auto", "cpu", "cuda"]),
-        help="Where regressions are fitted: auto takes a graphics card if there is one and much to fit; needs "
-        "textbayes[gpu].",
+        help="Where regressions and encoders are fitted: auto takes a graphics card if there is one and much to fit; "
+        "needs textbayes[gpu].",
     ),
 )
 @text_options

@@ -11,12 +11,14 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
 from textbayes.data.archives import is_archive, member_names, regular_files
 from textbayes.data.decoding import ZIP_HEAD, guess_encoding, is_wide
+from textbayes.data.download import fetch_address
 from textbayes.data.formats import FORMATS, Identifier
 from textbayes.data.layout import Layout
 from textbayes.data.options import check_options, option_defaults
@@ -51,9 +53,9 @@ def open_documents(
 
     Parameters
     ----------
-    source : path, ``"-"``, stream, or an iterable of these
+    source : path, ``"-"``, stream, address, or an iterable of these
         Files (gzip, xz or bzip2 compressed or not), folders, archives; ``"-"`` is standard input. A folder without
-        folders in it stands for its files.
+        folders in it stands for its files. What is at an address (https, such as that of a feed) is fetched each time.
     format : str, optional
         A name in :data:`textbayes.data.FORMATS`. Guessed if not given: by the file's name, then by its first bytes;
         what fits nothing is one document if a file, one document per line if a stream.
@@ -92,6 +94,9 @@ def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
         if not isinstance(source, (str, os.PathLike)) or source == "-":
             yield source
             continue
+        if isinstance(source, str) and source.lower().startswith(("https://", "http://")):
+            yield fetch_address(source)
+            continue
         path = Path(source)
         if not path.exists():
             raise InputError(f"there is no file or folder {path}; check the path")
@@ -110,9 +115,15 @@ def _chain(
             yield from _documents(format or guess_format(path, limits), bounded, label, ids, options)
         else:  # opened once: what was looked at of a pipe is gone
             with open_input(bounded) as stream:
-                name = format or guess_from_content(stream, otherwise="lines")
+                name = format or guess_from_content(stream, otherwise=_named_in(label) or "lines")
                 yield from _documents(name, stream, label, ids, options)
         layout = layout.for_next_file()
+
+
+def _named_in(label: str) -> str | None:
+    """The format that the end of an address names; None of what is no address."""
+    path = Path(urlsplit(label).path) if "://" in label else Path()
+    return None if path.name.lower().endswith(_SHARED) else guess_from_name(path)
 
 
 def _documents(name: str, source: Source, label: str, ids: Identifier, options: dict[str, Any]) -> Iterator[Document]:
@@ -141,6 +152,7 @@ def _encoding(source: Source, expected: str | None, single: bool) -> dict[str, s
 
 
 _COMPRESSIONS = (".gz", ".xz", ".bz2")
+_SHARED = tuple(f".xml{ending}" for ending in ("", *_COMPRESSIONS))  # feeds have this ending too: the content tells
 
 
 def guess_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -151,10 +163,11 @@ def guess_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """
     if path.is_dir() or is_archive(path):
         return "reuters" if any(name.lower().endswith(".sgm") for name in member_names(path, limits)) else "folder"
-    if (by_name := guess_from_name(path)) is not None:
+    by_name = guess_from_name(path)
+    if by_name is not None and not path.name.lower().endswith(_SHARED):
         return by_name
     with open_input(Bounded(path, limits)) as stream:
-        return guess_from_content(stream, otherwise="text")
+        return guess_from_content(stream, otherwise=by_name or "text")
 
 
 def guess_from_name(path: Path) -> str | None:

@@ -8,7 +8,9 @@ that could send anything instead of the file.
 
 from __future__ import annotations
 
+import io
 import logging
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from textbayes.core.errors import CorpusNotFoundError
+from textbayes.core.errors import CorpusNotFoundError, InputError
 from textbayes.core.progress import Progress
 
 _CHUNK = 1 << 16
@@ -25,6 +27,7 @@ _LONGEST_PAUSE = 300.0  # seconds that a busy server may ask for
 _SILENCE = 30.0  # seconds without a byte after which a server is given up
 _SLOWEST, _WINDOW = 4_096.0, 60.0  # bytes a second over so many seconds, below which it is given up too
 _MOST_REDIRECTS = 5
+LARGEST_AT_ADDRESS = 64_000_000  # bytes of what is fetched each time, such as a feed
 LARGEST = 500_000_000  # bytes of a file of which nothing else is said; the largest of today's has 165 million
 
 
@@ -118,6 +121,37 @@ def verify(file: PublicFile, folder: Path) -> None:
             f"{target} has SHA-256 {found} where {expected} is expected: it was changed or damaged; "
             "delete it and download it again"
         )
+
+
+class Fetched(io.BytesIO):
+    """What is at an address; ``name`` is the address."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def fetch_address(url: str, attempts: int = 3, wait: float = 1.0) -> Fetched:
+    """What is at an address now, such as a feed; nothing is kept.
+
+    Parameters
+    ----------
+    url : str
+        By https; by plain http of this machine alone, since nothing says what should come.
+    attempts : int
+    wait : float
+        Seconds between them, doubling.
+    """
+    import requests
+
+    with tempfile.TemporaryDirectory() as folder:
+        part, file = Path(folder, "address.part"), Path(folder, "address")
+        try:
+            downloader = ResumableDownloader(part, None, attempts, wait, LARGEST_AT_ADDRESS, checked=False)
+            downloader(url, str(file), None)
+        except (OSError, requests.RequestException) as error:
+            raise InputError(f"{url} could not be fetched: {_sentence(error)}; try again, or give a file") from error
+        return Fetched(file.read_bytes(), url)
 
 
 class ResumableDownloader:

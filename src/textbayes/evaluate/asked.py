@@ -12,6 +12,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import as_numbers
+from textbayes.evaluate.intervals import CROSS_VALIDATED
 
 _POWERS = np.array([0.5, 0.75, 1.0, 1.5])  # by which the error falls, once labels are many
 _HALVES = 60  # numbers of labels tried, at which half of what can be learnt is learnt
@@ -60,7 +61,7 @@ class Share(NamedTuple):
 
 
 def weighted_share(right: ArrayLike, weight: ArrayLike) -> Share:
-    """The weighted mean of values between 0 and 1, with Wilson's interval for as many texts as the weights amount to.
+    """The weighted mean of cross-validated values between 0 and 1, with an interval (``evaluate.intervals``).
 
     Parameters
     ----------
@@ -74,9 +75,8 @@ def weighted_share(right: ArrayLike, weight: ArrayLike) -> Share:
     """
     values, weights = as_numbers(right, "right"), as_numbers(weight, "weight")
     share = float(weights @ values / weights.sum())
-    n = int(max(weights.sum() ** 2 / (weights**2).sum(), 1.0))
-    low, high = wilson_interval(share * n, n)
-    return Share(share, float(low), float(high))
+    n = max(weights.sum() ** 2 / (weights**2).sum(), 1.0) / CROSS_VALIDATED
+    return Share(share, *wilson_interval(share * n, n))
 
 
 class Growth(NamedTuple):

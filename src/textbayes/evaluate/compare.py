@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,11 +18,13 @@ from textbayes.core.validation import check_choice, check_indicator, check_same_
 from textbayes.evaluate.measures import check_pair, contingency, f_measure
 from textbayes.evaluate.significance import (
     Alternative,
+    PosteriorDifference,
     TestResult,
     macro_sign_test,
     mcnemar_test,
     micro_sign_test,
     paired_bootstrap,
+    posterior_difference,
 )
 
 AnyKind = Literal["auto", "binary", "multiclass", "multilabel"]
@@ -174,7 +176,8 @@ class Comparison(NamedTuple):
     """Results of comparing systems: ``results[test][first, second]`` for each pair in both orders, and the winners.
 
     ``winners[label]`` are the systems of highest F1. ``accuracy`` is the share of documents with all labels right,
-    whatever the ``kind``.
+    whatever the ``kind``; ``posteriors[first, second]`` is that of the difference in it, where at most ``rope`` counts
+    as none.
     """
 
     systems: tuple[str, ...]
@@ -186,6 +189,8 @@ class Comparison(NamedTuple):
     micro_f1: dict[str, float]
     macro_f1: dict[str, float]
     results: dict[str, dict[tuple[str, str], TestResult]]
+    rope: float
+    posteriors: dict[tuple[str, str], PosteriorDifference]
     winners: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
 
@@ -207,8 +212,10 @@ class Comparison(NamedTuple):
         if len(self.systems) > 2:
             lines += ["", *self._matrix()]
         lines += ["", "Positive differences favour the first. ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; the tests:"]
-        width = max(map(len, self.tests), default=0)
+        width = max(map(len, (*self.tests, "posterior")))
         lines += [f"  {test.ljust(width)}  {title_of(test, self.kind, self.alternative)}" for test in self.tests]
+        right = "all labels right" if self.kind == "multilabel" else "the right label"
+        lines.append(f"  posterior  of the share of documents with {right}; equal: at most {self.rope:g} apart")
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join(line.rstrip() for line in lines)
 
@@ -235,12 +242,18 @@ class Comparison(NamedTuple):
         for pair in pairs:
             for test in self.tests:
                 one = self.results[test][pair]
-                interval, n = f"{one.low:+.4f} to {one.high:+.4f}", f"{one.n:,} {unit_of(test, self.kind)}"
+                interval, n = f"{one.low:+.4f} to {one.high:+.4f}", plural(one.n, unit_of(test, self.kind)[:-1])
                 rows.append([f"  {test}", f"{one.difference:+.4f}", interval, n, _p(one.p_value), one.symbol])
         head, *lines = _aligned(rows, left=(0, 5))
         blocks = [lines[i * len(self.tests) : (i + 1) * len(self.tests)] for i in range(len(pairs))]
-        titled = [[f"{first} against {second}", *block] for (first, second), block in zip(pairs, blocks, strict=True)]
+        titled = [
+            [" against ".join(pair), *block, self._posterior(pair)] for pair, block in zip(pairs, blocks, strict=True)
+        ]
         return [head, *chain.from_iterable(titled)]
+
+    def _posterior(self, pair: tuple[str, str]) -> str:
+        better, equal, worse = self.posteriors[pair][:3]
+        return f"  posterior: better {better:.3f}, equal {equal:.3f}, worse {worse:.3f}"
 
     def _matrix(self) -> list[str]:
         """Symbols of all tests, the row against the column, as in table 3 of Chai et al. (2002)."""
@@ -289,6 +302,7 @@ def compare(
     exact_up_to: int | None = None,
     n_resamples: int = 10_000,
     random_state: int | None = 0,
+    rope: float = 0.01,
 ) -> Comparison:
     """Compare the decisions of two or more systems on the same documents.
 
@@ -306,6 +320,7 @@ def compare(
     alternative : of the sign tests: "observed" as in the paper, or "two-sided"
     exact_up_to : None for exact sign tests; 12 for the paper's, normal beyond 12 cases
     n_resamples, random_state : of the bootstrap
+    rope : difference in accuracy that counts as practically none, in the posterior of it (``posterior_difference``)
 
     Returns
     -------
@@ -325,9 +340,11 @@ def compare(
          difference        95% interval     differ on      P
     good against poor
       s     +0.3333  +0.2114 to +0.4594  20 documents  2e-06  ≫
+      posterior: better 1.000, equal 0.000, worse 0.000
     <BLANKLINE>
     Positive differences favour the first. ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; the tests:
-      s  sign test over documents (s-test), two-sided; difference: share of documents right
+      s          sign test over documents (s-test), two-sided; difference: share of documents right
+      posterior  of the share of documents with the right label; equal: at most 0.01 apart
     """
     if not isinstance(systems, Mapping):
         raise InputError(f"systems is a {type(systems).__name__}; pass a dict from a system's name to its decisions")
@@ -352,16 +369,28 @@ def compare(
             results[test][first, second] = result
             results[test][second, first] = _mirrored(result)
             notes += _power_note(test, found, first, second, result)
+    right = {name: (decided[name] == Y).all(axis=1) for name in names}
+    posteriors = {
+        (a, b): posterior_difference(
+            int((right[a] & ~right[b]).sum()),
+            int((right[b] & ~right[a]).sum()),
+            int((right[a] == right[b]).sum()),
+            rope,
+        )
+        for a, b in permutations(names, 2)
+    }
     return Comparison(
         names,
         tests,
         found,
         alternative,
         len(Y),
-        {name: float((decided[name] == Y).all(axis=1).mean()) for name in names},
+        {name: float(mask.mean()) for name, mask in right.items()},
         {name: float(f_measure(table, "micro")) for name, table in tables.items()},
         {name: float(f_measure(table, "macro")) for name, table in tables.items()},
         results,
+        rope,
+        posteriors,
         _winners(np.array([f_measure(table) for table in tables.values()]), names, labels),
         tuple(notes),
     )
@@ -398,8 +427,8 @@ def _power_note(test: str, kind: Kind, first: str, second: str, result: TestResu
         return []
     if result.n == 0 or sign_test_power(result.n) >= 0.8:
         return []
-    unit = unit_of(test, kind)
-    return [f"{first} and {second} differ on {result.n} {unit} only: ~ of {test} does not mean they are equally good"]
+    cases = plural(result.n, unit_of(test, kind)[:-1])
+    return [f"{first} and {second} differ on {cases} only: ~ of {test} does not mean they are equally good"]
 
 
 def sign_test_power(n: int, share: float = 0.75, level: float = 0.05) -> float:

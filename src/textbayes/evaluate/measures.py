@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_finite, check_indicator, check_same_length
 
@@ -333,31 +332,3 @@ def mistake_sureness(truth: BoolArray, decisions: BoolArray, proba: FloatArray, 
 
 def _one(labels: Sequence[str]) -> str:
     return labels[0] if len(labels) == 1 else SEVERAL if labels else NOTHING
-
-
-def micro_f1_interval(Y_true: BoolArray, decided: BoolArray, level: float = 0.95) -> tuple[float, float] | None:
-    """Interval of micro F1 that allows for decisions on one text being alike; None where there is nothing to count.
-
-    With J = TP / (TP + FP + FN), F1 = 2J / (1 + J) rises with J, so the ends of an interval of J give those of F1 (Lam,
-    Gopal & Qian 2023, arXiv:2309.14621). J is a share of decisions, several of which may be of one text: Wilson's
-    interval takes the effective number of decisions, their number divided by the design effect (Kish 1965).
-
-    Parameters
-    ----------
-    Y_true, decided : boolean arrays (n_docs, n_labels)
-    level : float
-        The probability that the interval holds.
-    """
-    right = (Y_true & decided).sum(axis=1).astype(float)
-    counted = (Y_true | decided).sum(axis=1).astype(float)
-    total, n_docs = float(counted.sum()), len(counted)
-    if not total:
-        return None
-    share = float(right.sum()) / total
-    effect, binomial = 1.0, share * (1.0 - share) / total
-    if n_docs > 1 and binomial > 0.0:
-        variance = n_docs / (n_docs - 1) * float(((right - share * counted) ** 2).sum()) / total**2
-        effect = max(variance / binomial, 1.0)
-    n = total / effect
-    low, high = (2.0 * end / (1.0 + end) for end in wilson_interval(share * n, n, level))
-    return low, high

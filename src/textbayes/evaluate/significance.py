@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.special import bdtr, betaincinv, chdtrc, ndtr
+from scipy.optimize import brentq
+from scipy.special import bdtr, betainc, betaincinv, chdtrc, ndtr, roots_legendre
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
@@ -326,6 +327,60 @@ MEASURES: dict[str, Measure] = {
 """Measures by name; higher is better, so the error rate counts negatively."""
 
 _CHUNK = 500  # resamples held at once: 500 × 10,000 documents are 40 MB
+
+
+class PosteriorDifference(NamedTuple):
+    """Posterior of a difference of two shares: its mean and 95% interval, and how probable it is on either side.
+
+    ``better`` and ``worse`` are the probabilities that it is above and below what counts as practically equal.
+    """
+
+    better: float
+    equal: float
+    worse: float
+    mean: float
+    low: float
+    high: float
+
+
+def posterior_difference(wins: int, losses: int, ties: int, rope: float = 0.01) -> PosteriorDifference:
+    """Posterior of the share of cases that the first alone gets right less that of the second alone.
+
+    The cases are a sample of three kinds, won, lost and tied, whose shares have a uniform Dirichlet(1, 1, 1) prior; a
+    difference of at most ``rope`` is practically none (the Bayesian sign test). The cases that differ are a Beta
+    share s of all, of which the first wins a Beta share independent of s, so that all is an integral over s alone.
+
+    Reference: Benavoli, Corani, Demšar & Zaffalon (2017), JMLR 18 (77), 1–36, section 4.
+
+    Parameters
+    ----------
+    wins, losses, ties : int
+        Cases that the first alone gets right, the second alone, and both or neither.
+    rope : float
+        The half-width of the region of practical equivalence.
+
+    Examples
+    --------
+    >>> [round(value, 3) for value in posterior_difference(12, 2, 36)]
+    [0.995, 0.003, 0.002, 0.189, 0.053, 0.329]
+    """
+    if min(wins, losses, ties) < 0 or not 0 <= rope < 1:
+        raise InputError(
+            f"cases {wins}, {losses}, {ties} and rope {rope}: counts from 0 on and a rope in [0, 1) are needed"
+        )
+    nodes, masses = roots_legendre(400)
+    differing = betaincinv(wins + losses + 2, ties + 1, (nodes + 1.0) / 2.0)
+
+    def below(x: float) -> float:
+        share = np.clip((1.0 + x / differing) / 2.0, 0.0, 1.0)
+        return float(masses @ betainc(wins + 1, losses + 1, share)) / 2.0
+
+    def quantile(p: float) -> float:
+        return float(brentq(lambda x: below(x) - p, -1.0, 1.0, xtol=1e-9))
+
+    worse, not_better = below(-rope), below(rope)
+    mean = (wins - losses) / (wins + losses + ties + 3)
+    return PosteriorDifference(1.0 - not_better, not_better - worse, worse, mean, quantile(0.025), quantile(0.975))
 
 
 class BootstrapResult(NamedTuple):

@@ -11,22 +11,29 @@ from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.statistics import wilson_interval
-from textbayes.core.types import BoolArray, FloatArray, Matrix
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.calibration import (
     brier_loss,
     calibration_error,
     check_forecast,
     class_log_losses,
+    decision_losses,
     log_loss,
+)
+from textbayes.evaluate.intervals import (
+    CROSS_VALIDATED,
+    Units,
+    accuracy_interval,
+    log_loss_interval,
+    macro_f1_interval,
+    micro_f1_interval,
 )
 from textbayes.evaluate.measures import (
     ZeroDivision,
     check_pair,
     contingency,
     f_measure,
-    micro_f1_interval,
     precision,
     recall,
 )
@@ -40,6 +47,9 @@ def evaluate(
     *,
     kind: Kind = "multilabel",
     zero_division: ZeroDivision = 0,
+    groups: IntArray | None = None,
+    cross_validated: bool = False,
+    seen: BoolArray | None = None,
 ) -> dict[str, Any]:
     """Measures of decisions and probabilities, over all labels and for each.
 
@@ -50,6 +60,9 @@ def evaluate(
     label_names : one per label, of two classes both; by default "0", "1", …
     kind : "multilabel", "multiclass" or "binary"
     zero_division : what 0/0 counts as in precision, recall and F1, see ``textbayes.evaluate.measures``
+    groups : array (n_docs,), the group of each document, where those of one count together for the intervals
+    cross_validated : each document was answered by a model trained on others of these, which intervals allow for
+    seen : of the shape of Y_true, False where that model knew nothing of the label: left out of the log-loss
 
     Returns
     -------
@@ -64,8 +77,8 @@ def evaluate(
     Multi-label has ``subset_accuracy``, documents with all labels right, and ``log_loss`` is the mean over all
     yes-or-no decisions, documents × labels (``log_loss_per`` is "decision").
 
-    ``accuracy_interval``, ``subset_accuracy_interval`` and ``micro_f1_interval`` are 95% intervals, [low, high]; see
-    ``textbayes.evaluate.measures``.
+    ``accuracy_interval``, ``subset_accuracy_interval``, ``micro_f1_interval`` (of multi-label), ``macro_f1_interval``
+    and ``log_loss_interval`` are 95% intervals, [low, high], or None; see ``textbayes.evaluate.intervals``.
 
     ``brier`` and ``ece`` (10 bins of equal width) are means over yes-or-no decisions in all kinds.
 
@@ -78,8 +91,9 @@ def evaluate(
     check_choice("kind", kind, ("binary", "multiclass", "multilabel"))
     Y, decided = check_pair(Y_true, decisions, ("Y_true", "decisions"))
     p = None if proba is None else check_forecast(Y, proba)[1]
+    use = np.ones(Y.shape, dtype=np.bool_) if seen is None else np.asarray(seen, dtype=np.bool_)
     if kind == "binary":
-        Y, decided, p = _both_classes(Y, decided, p)
+        Y, decided, p, use = _both_classes(Y, decided, p, use)
     n_docs, n_labels = Y.shape
     names = [str(j) for j in range(n_labels)] if label_names is None else [str(name) for name in label_names]
     if len(names) != n_labels or len(set(names)) != n_labels:
@@ -95,22 +109,26 @@ def evaluate(
         result[f"macro_{name}"] = _number(function(table, "macro", zero_division))
     share = "accuracy" if exclusive else "subset_accuracy"
     result[share] = _number(right.mean()) if n_docs else None
-    result[f"{share}_interval"] = list(wilson_interval(int(right.sum()), n_docs)) if n_docs else None
+    units = Units.of(n_docs, groups, CROSS_VALIDATED if cross_validated else 1.0)
+    ends = {share: accuracy_interval(right, units), "macro_f1": macro_f1_interval(Y, decided, units, zero_division)}
     if not exclusive:
-        ends = micro_f1_interval(Y, decided)
-        result["micro_f1_interval"] = None if ends is None else list(ends)
+        ends["micro_f1"] = micro_f1_interval(Y, decided, units)
     columns: dict[str, FloatArray] = {
         "precision": precision(table, None, zero_division),
         "recall": recall(table, None, zero_division),
         "f1": f_measure(table, None, zero_division),
     }
     if p is not None:
-        losses = class_log_losses(Y, p) if exclusive else (log_loss(Y, p), log_loss(Y, p, None))
-        result["log_loss"], columns["log_loss"] = _number(losses[0]), losses[1]
+        losses, counted = decision_losses(Y, p), use & Y if exclusive else use
+        n_counted, totals = counted.sum(axis=1), np.where(counted, losses, 0.0).sum(axis=1)
+        result["log_loss"] = _number(totals.sum() / n_counted.sum()) if n_counted.any() else None
+        ends["log_loss"] = log_loss_interval(totals, n_counted, units)
+        columns["log_loss"] = class_log_losses(Y, p)[1] if exclusive else log_loss(Y, p, None)
         result["log_loss_per"] = "text" if exclusive else "decision"
         for name, loss in (("brier", brier_loss), ("ece", calibration_error)):
             result[name] = _number(loss(Y, p, "micro"))
             columns[name] = loss(Y, p, None)
+    result |= {f"{name}_interval": None if pair is None else list(pair) for name, pair in ends.items()}
     counts = {"tp": table.tp, "fp": table.fp, "fn": table.fn, "tn": table.tn, "support": table.support}
     result["labels"] = {
         label: {name: _number(values[j]) for name, values in columns.items()}
@@ -121,16 +139,17 @@ def evaluate(
 
 
 def _both_classes(
-    Y: BoolArray, decided: BoolArray, p: FloatArray | None
-) -> tuple[BoolArray, BoolArray, FloatArray | None]:
+    Y: BoolArray, decided: BoolArray, p: FloatArray | None, use: BoolArray
+) -> tuple[BoolArray, BoolArray, FloatArray | None, BoolArray]:
     """Two columns, one of each class, whether one or both were given."""
     if Y.shape[1] == 2:
-        return Y, decided, p
+        return Y, decided, p, use
     if Y.shape[1] != 1:
         raise InputError(
             f"{Y.shape[1]} columns were given where kind='binary' has two classes; pass both, or the second alone"
         )
-    return np.hstack([~Y, Y]), np.hstack([~decided, decided]), None if p is None else np.hstack([1.0 - p, p])
+    proba = None if p is None else np.hstack([1.0 - p, p])
+    return np.hstack([~Y, Y]), np.hstack([~decided, decided]), proba, np.hstack([use, use])
 
 
 def _number(value: Any) -> float | None:

@@ -224,8 +224,8 @@ def read_views(model: TextCategorizer) -> list[ReadView]:
     if isinstance(vectorizer, TextViews):
         if not all(isinstance(one, TextVectorizer) for one in vectorizer.vectorizers_):
             raise NotSupportedError(
-                "a model that reads sentence vectors cannot be exported, as these come of a sentence model; train it "
-                "with --embeddings off"
+                "a model that reads sentence vectors, or has an encoder, cannot be exported, as these come of a neural "
+                "network; train it with --embeddings off and --encoder off"
             )
         parts = zip(vectorizer.views, vectorizer.vectorizers_, weighting.weightings_, vectorizer.bounds_, strict=False)
         return [

@@ -51,7 +51,25 @@ def from_names(labels: Iterable[str], analyze: Analyze | None = None) -> WordPri
     >>> [(row.word, row.label) for row in from_names(["money-fx", "MoneyMarket"])]
     [('money fx', 'money-fx'), ('Money Market', 'MoneyMarket')]
     """
-    return from_descriptions({str(label): _JOINED.sub(" ", str(label)) for label in labels}, analyze, source="name")
+    return from_descriptions(named_and_described(labels), analyze, source="name")
+
+
+def named_and_described(labels: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    """For each label a text of the words of its name and its description.
+
+    Parameters
+    ----------
+    labels : label → description, or labels without any
+
+    Examples
+    --------
+    >>> named_and_described({"money-fx": "exchange rates"})
+    {'money-fx': 'money fx exchange rates'}
+    """
+    if isinstance(labels, str):
+        raise InputError(f"labels is the text {labels!r}; pass a list of labels, or a mapping of label to description")
+    described = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
+    return {str(label): f"{_JOINED.sub(' ', str(label))} {text}".strip() for label, text in described.items()}
 
 
 def from_descriptions(

@@ -1,4 +1,4 @@
-"""Models of documents: linear, of counts, online, and soft clusters; each folder holds one.
+"""Models of documents: linear, of counts, online, soft clusters, and fine-tuned encoders; each folder holds one.
 
 ``model_types`` has those that a ``TextCategorizer`` can use, by name: classes that inherit from
 ``textbayes.models.base.TextModel``.
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "clusters": "textbayes.models.clusters.estimator",
     "counts": "textbayes.models.counts.classifier",
+    "encoder": "textbayes.models.encoder.classifier",
     "gp": "textbayes.models.online.process",
     "linear": "textbayes.models.linear.classifier",
     "multinomial": "textbayes.models.multinomial.classifier",

@@ -30,7 +30,7 @@ _MOST_STRETCH = 100.0
 
 
 class SamplingCallback:
-    """Callback that follows sampling, and may know how far it went before; this one does nothing.
+    """Callback that follows sampling and other long fits, and may know how far it went before; this one does nothing.
 
     A stage is the sampling of one member on the texts of one fold, or on all of them: "fold 2 of 5", "all texts".
     ``textbayes.store.checkpoint.RunFolder`` keeps stages in files, so that a run can be interrupted.
@@ -41,6 +41,9 @@ class SamplingCallback:
 
     def progress(self, stage: str, at: SamplingProgress) -> None:
         """Called when a label of a stage has been sampled some more."""
+
+    def step(self, what: str, done: int, total: int | None) -> None:
+        """Called after each step of a fit that takes many and draws nothing."""
 
     def resume(self, stage: str) -> Mapping[int, State] | None:
         """States of a stage's labels to go on from."""

@@ -29,7 +29,6 @@ from textbayes.report.figures import (
     missed_and_given,
     precision_recall,
     reliability,
-    wilson_interval,
 )
 from textbayes.report.records import (
     Confusion,
@@ -52,9 +51,8 @@ class ReportData:
     """Data of a report on an evaluated model, made by ``collect_report``. In a notebook it shows itself.
 
     ``measures`` is what ``textbayes.evaluate.evaluate`` gives, with a row for either of two classes. ``right`` is the
-    share of texts with all labels right. ``micro_f1`` is there where texts may have several labels; ``confusion`` is
-    None then, and ``mistakes`` are labels missed and labels wrongly given to the same text. Lists that do not apply to
-    the kind of labels are empty.
+    share of texts with all labels right. Where texts may have several labels ``confusion`` is None, and ``mistakes``
+    are labels missed and those wrongly given to the same text. Lists that do not apply to the kind of labels are empty.
     """
 
     title: str
@@ -65,7 +63,6 @@ class ReportData:
     notes: list[str]
     measures: dict[str, Any]
     right: Interval
-    micro_f1: Interval | None
     labels: list[LabelRow]
     confusion: Confusion | None
     mistakes: list[Mistake]
@@ -156,20 +153,23 @@ def collect_report(
     names = [str(i) for i in range(1, len(texts) + 1)] if ids is None else [str(name) for name in ids]
     check_same_length(texts, "texts", names, "ids")
     if cross_validated:
-        proba = _held_out(model, len(texts))
+        proba, decisions = _held_out(model, len(texts))
         rows = np.flatnonzero(~np.isnan(proba).any(axis=1))  # large trainings hold out some of their texts
         texts, names = [texts[i] for i in rows], [names[i] for i in rows]
-        truth, proba = truth[rows], proba[rows]
-        decisions = model.rule_.decide(proba)
+        truth, proba, decisions = truth[rows], proba[rows], decisions[rows]
     else:
         found = model.assess(texts) if assessment is None else assessment
         check_same_length(texts, "texts", found.proba, "assessment")
         proba, decisions = found.proba, found.decisions
     judged = AssessedTexts(names, texts, truth, space.both_columns(proba), _both(decisions, space), space.kind)
-    measures = evaluate(truth, judged.proba, judged.decisions, space.class_names, kind=space.kind)
+    if cross_validated:  # which knows what counts together
+        measures = model.held_out_
+    else:
+        measures = evaluate(truth, judged.proba, judged.decisions, space.class_names, kind=space.kind)
     curves = _curves(judged, space)
     support = {label: row["support"] for label, row in measures["labels"].items()}
-    exclusive, micro = space.kind != "multilabel", measures.get("micro_f1_interval")
+    exclusive = space.kind != "multilabel"
+    share = "accuracy" if exclusive else "subset_accuracy"
     right = judged.right()
     classes = list(support)
     confusion = confusion_table(truth, judged.decisions, classes) if exclusive else None
@@ -184,9 +184,8 @@ def collect_report(
         settings=[*settings_in_words(model), *settings],
         notes=list(notes),
         measures=measures,
-        right=wilson_interval(int(right.sum()), len(right)),
-        micro_f1=None if micro is None else Interval(measures["micro_f1"], *micro),
-        labels=label_rows(measures, curves, class_thresholds(model)),
+        right=Interval(measures[share], *measures[f"{share}_interval"]),
+        labels=label_rows(measures, curves, class_thresholds(model), cross_validated),
         confusion=confusion,
         mistakes=(
             missed_and_given(truth, judged.decisions, classes) if confusion is None else frequent_mistakes(confusion)
@@ -226,8 +225,8 @@ def _truth(labels: Any, space: LabelSpace) -> BoolArray:
     return encode_labels(rows, classes)[0]
 
 
-def _held_out(model: TextCategorizer, n_texts: int) -> FloatArray:
-    """Probabilities of the texts that a model was just trained on, in the model's columns; NaN if not held out."""
+def _held_out(model: TextCategorizer, n_texts: int) -> tuple[FloatArray, BoolArray]:
+    """Probabilities of the texts that a model was just trained on, NaN if not held out, and decisions on them."""
     proba: FloatArray | None = getattr(model, "held_out_proba_", None)
     if proba is None or len(proba) != n_texts:
         have = "no cross-validation" if proba is None else f"the cross-validation of {len(proba):,} texts"
@@ -235,7 +234,7 @@ def _held_out(model: TextCategorizer, n_texts: int) -> FloatArray:
             f"the model has {have}, and {n_texts:,} texts were given; pass a model that was fitted on these texts "
             "and not loaded from a file, or leave out cross_validated"
         )
-    return proba
+    return proba, model.held_out_decisions_
 
 
 def _both(decisions: BoolArray, space: LabelSpace) -> BoolArray:

@@ -14,6 +14,7 @@ from textbayes.core.statistics import wilson_interval as wilson
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import ALWAYS, NEVER
 from textbayes.evaluate import confusion, reliability_curve
+from textbayes.evaluate.intervals import CROSS_VALIDATED
 from textbayes.report.records import Confusion, Coverage, Curve, Interval, LabelRow, Mistake, ReliabilityBin
 
 _COVERAGE_STEPS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
@@ -110,22 +111,28 @@ def _the_one(indicator: BoolArray) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.where(indicator.sum(axis=1) == 1, indicator.argmax(axis=1), indicator.shape[1])
 
 
-def wilson_interval(n_right: float, n: float) -> Interval:
+def wilson_interval(n_right: float, n: float, factor: float = 1.0) -> Interval:
     """A share with its 95% interval, as ``textbayes.core.statistics.wilson_interval`` has it.
+
+    Parameters
+    ----------
+    n_right, n : float
+    factor : float
+        Of its variance, ``evaluate.intervals.CROSS_VALIDATED`` where models of other texts gave the answers.
 
     >>> interval = wilson_interval(9, 10)
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.596, 0.982)
     """
-    return Interval(n_right / n, *wilson(n_right, n))
+    return Interval(n_right / n, *wilson(n_right / factor, n / factor))
 
 
-def share_interval(n_right: int, n: int) -> Interval | None:
+def share_interval(n_right: int, n: int, factor: float = 1.0) -> Interval | None:
     """Share with its interval as in :func:`wilson_interval`, or None where there is nothing to count."""
-    return wilson_interval(n_right, n) if n else None
+    return wilson_interval(n_right, n, factor) if n else None
 
 
-def f1_interval(tp: int, fp: int, fn: int) -> Interval | None:
+def f1_interval(tp: int, fp: int, fn: int, factor: float = 1.0) -> Interval | None:
     """F1 with its 95% interval, by that of TP / (TP + FP + FN), of which F1 is a rising function.
 
     With J = TP / (TP + FP + FN), a share of texts, F1 = 2J / (1 + J): the ends of Wilson's interval of J become those
@@ -133,14 +140,17 @@ def f1_interval(tp: int, fp: int, fn: int) -> Interval | None:
     """
     if not tp + fp + fn:
         return None
-    return Interval(*(2.0 * j / (1.0 + j) for j in wilson_interval(tp, tp + fp + fn)))
+    return Interval(*(2.0 * j / (1.0 + j) for j in wilson_interval(tp, tp + fp + fn, factor)))
 
 
 Key = Callable[[LabelRow], float]
 
 
 def label_rows(
-    measures: Mapping[str, Any], curves: Sequence[Curve | None], thresholds: Mapping[str, float]
+    measures: Mapping[str, Any],
+    curves: Sequence[Curve | None],
+    thresholds: Mapping[str, float],
+    cross_validated: bool = False,
 ) -> list[LabelRow]:
     """Rows of the table of labels, in the order of the model.
 
@@ -150,8 +160,10 @@ def label_rows(
     curves : sequence of Curve or None
         Precision and recall of each label.
     thresholds : label → threshold
+    cross_validated : bool
+        Whether models of other texts than each gave the answers.
     """
-    rows = []
+    rows, factor = [], CROSS_VALIDATED if cross_validated else 1.0
     for (label, row), curve in zip(measures["labels"].items(), curves, strict=True):
         tp, fp, fn = row["tp"], row["fp"], row["fn"]
         rows.append(
@@ -160,9 +172,9 @@ def label_rows(
                 n_texts=tp + fn,
                 n_given=tp + fp,
                 n_right=tp,
-                precision=share_interval(tp, tp + fp),
-                recall=share_interval(tp, tp + fn),
-                f1=f1_interval(tp, fp, fn),
+                precision=share_interval(tp, tp + fp, factor),
+                recall=share_interval(tp, tp + fn, factor),
+                f1=f1_interval(tp, fp, fn, factor),
                 average_precision=None if curve is None else curve.average_precision,
                 threshold=thresholds.get(label),
             )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MissingExtraError
 from textbayes.display.pages import check_pages_extra, render_page
+from textbayes.evaluate.intervals import digits_of, figure_in_words
 from textbayes.report.plots import curve_svg, heat_map_svg
 from textbayes.report.records import Example, Fragment, LabelRow
 
@@ -35,7 +36,8 @@ def render_report(data: ReportData) -> str:
     All text is escaped, whatever documents and labels hold.
     """
     check_report_extra()
-    filters: dict[str, Callable[..., str]] = {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
+    filters: dict[str, Callable[..., Any]] = {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
+    filters |= {"told": figure_in_words, "digits": lambda share: digits_of((share.low, share.high))}
     template, style = _FOLDER / "report.html.jinja", _FOLDER / "report.css"
     return render_page(
         template, style, filters,

@@ -16,6 +16,7 @@ from textbayes.evaluate.measures import mistake_sureness
 from textbayes.report.figures import UNKNOWN
 from textbayes.report.records import Example, Fragment, LabelWords, Reason, StrongWord, Word, WrongText
 from textbayes.text.surface import PageWord, find_tokens, part_read, readings
+from textbayes.text.tokens import TokenVectorizer
 
 _LEVELS = (0.08, 0.2, 0.45, 0.75)  # least share of the text's strongest word for levels 1 to 4
 _MARGIN = 1_000  # characters
@@ -71,6 +72,11 @@ def _marked(text: str, vectorizer: Any, values: Mapping[str, float]) -> dict[tup
     """What is said at each place of a text, by all views together."""
     found: dict[tuple[int, int], float] = {}
     for one in readings(vectorizer):
+        if isinstance(one.vectorizer, TokenVectorizer):
+            for number, piece in enumerate(one.vectorizer.subwords.pieces(text), start=1):
+                place = (piece.begin, piece.end)
+                found[place] = found.get(place, 0.0) + values.get(f"{one.prefix}{number}", 0.0)
+            continue
         if one.is_vector:  # it says nothing of a place
             continue
         offset, read = part_read(text, one)

@@ -14,11 +14,13 @@ from textbayes.categorizer.prepare import members_of
 from textbayes.categorizer.summary import partial_members
 from textbayes.core.errors import plural
 from textbayes.decide import Rule
+from textbayes.evaluate.intervals import figure_in_words
 from textbayes.models.linear.model import LinearModel
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.copies import copies_in_words
 from textbayes.text.languages import language_name
 from textbayes.text.sentences import SentenceVectorizer
+from textbayes.text.tokens import TokenVectorizer
 from textbayes.text.views import TextViews
 
 _PATTERNS = {
@@ -112,6 +114,10 @@ def _reading(vectorizer: Any, weighting: Any) -> list[tuple[str, str]]:
             )
             rows.append((f"View {view.name!r}", sentence))
             continue
+        if isinstance(words, TokenVectorizer):
+            read = f"the first {words.width_} tokens, by an encoder: {words.name_}, fine-tuned"
+            rows.append((f"View {view.name!r}", f"{read} (fingerprint of its files {words.fingerprint_[:12]})"))
+            continue
         where = "of the first line of a text: " if view.part == "head" else ""
         share = "" if view.factor == 1.0 else f", times {view.factor:g}"
         rows += [
@@ -190,15 +196,6 @@ FEW_TEXTS = 100  # below this many, figures have two digits and are said to be r
 FEW_OF_A_LABEL = 10
 
 
-def digits_for(n_texts: int) -> int:
-    """Decimals that a share of so many texts deserves: its standard error is in the last one or two.
-
-    >>> [digits_for(n) for n in (30, 1_114, 50_000)]
-    [2, 3, 4]
-    """
-    return 2 if n_texts < FEW_TEXTS else 3 if n_texts < 10_000 else 4
-
-
 def headline(measures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Rows of the first table that people see: accuracy or micro F1 with its interval, baseline, macro F1, log-loss.
 
@@ -207,13 +204,11 @@ def headline(measures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     measures : mapping
         As ``textbayes.evaluate.evaluate`` gives them; figures that older model files lack are left out.
     """
-    digits = digits_for(measures.get("n_docs") or 0)
 
     def row(name: str, key: str, said: str = "") -> list[tuple[str, str, str]]:
-        value, ends = measures.get(key), measures.get(f"{key}_interval")
-        interval = f"95% interval {ends[0]:.{digits}f} to {ends[1]:.{digits}f}" if ends else ""
+        value, interval = figure_in_words(measures, key)
         notes = "; ".join(part for part in (interval, said) if part)
-        return [] if value is None else [(name, f"{value:.{digits}f}", notes)]
+        return [] if measures.get(key) is None else [(name, value, notes)]
 
     support = {name: one["support"] for name, one in (measures.get("labels") or {}).items()}
     n_labels = measures.get("n_labels") or len(support)
@@ -228,10 +223,11 @@ def headline(measures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     rows, said = row("Accuracy", "accuracy"), f"per {_per(measures)}"
     if total := sum(support.values()):
         commonest = max(support, key=lambda name: support[name])
+        digits = len(rows[0][1].partition(".")[2]) if rows else 2
         share = support[commonest] / total
         rows.append(("Baseline", f"{share:.{digits}f}", f"accuracy of always answering {commonest!r}"))
         entropy = -sum(n / total * math.log(n / total) for n in support.values() if n)
-        said += f"; {entropy:.{digits}f} for the label frequencies alone"
+        said += f"; label frequencies: {entropy:.2f}"
     return [*rows, *macro, *row("Log-loss", "log_loss", said)]
 
 

@@ -113,11 +113,27 @@ def pubmed_number(fields: Mapping[str, str]) -> str:
     return "" if digits is None else digits[0]
 
 
+def doi_of(fields: Mapping[str, str]) -> str:
+    """The DOI among the fields of a record, names in lower case; empty where there is none.
+
+    Parameters
+    ----------
+    fields : mapping of str to str
+
+    Examples
+    --------
+    >>> doi_of({"doi": "https://doi.org/10.1/X."})
+    '10.1/X'
+    """
+    found = _DOI.search(fields.get("doi", ""))
+    return "" if found is None else found[1].rstrip(".,;")
+
+
 def _keys(record: Document) -> Iterator[tuple[str, str]]:
     fields = {name.lower(): value for name, value in record.fields.items()}
-    doi = _DOI.search(fields.get("doi", ""))
-    if doi is not None:
-        yield "DOI", doi[1].rstrip(".,;").lower()
+    doi = doi_of(fields)
+    if doi:
+        yield "DOI", doi.lower()
     number = pubmed_number(fields)
     if number:
         yield "PMID", number

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,8 @@ from textbayes.screen.stopping import make_rule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LEAST_LOSS = 1e-9  # it can be 0, which has no ratio
+_SIGNS = "os^Dv<>P"  # of rules in plots
 _EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
 LATE = 0.9  # p-value of the ranked test below which the estimate is looked at: before it, next to nothing is known
 
@@ -165,6 +167,8 @@ class SimulationTask(NamedTuple):
     review, model : str
         ``model`` is textbayes or elas_u4.
     seed : int
+    known_start : bool
+        Whether a relevant and an irrelevant record are known, which elas_u4 needs; else nothing is judged.
     strategy : str
     rules : tuple of str
         Stopping rules; our model only.
@@ -175,6 +179,7 @@ class SimulationTask(NamedTuple):
     review: str
     model: str
     seed: int
+    known_start: bool = True
     strategy: str = "likely"
     rules: tuple[str, ...] = ()
     target: float = 0.95
@@ -217,7 +222,7 @@ def run_tasks(
     tasks: Sequence[SimulationTask],
     reviews: Mapping[str, Sequence[Document]],
     relevant: str,
-    question: str | None = None,
+    questions: Mapping[str, str] = MappingProxyType({}),
     prior: WordPriors | None = None,
     n_jobs: int | None = None,
     progress: Progress = silent,
@@ -231,12 +236,12 @@ def run_tasks(
         With their labels.
     relevant : str
         The label of what was included.
-    question : str, optional
+    questions : mapping of str to str
+        Review → its question, where it has one.
     prior : WordPriors, optional
     n_jobs : int, optional
     progress : function
     """
-    questions = {TOPIC: question} if question else {}
     collections: dict[str, tuple[Collection, BoolArray]] = {}
     for name, documents in reviews.items():
         included = np.array([relevant in document.labels for document in documents], dtype=np.bool_)
@@ -248,25 +253,48 @@ def run_tasks(
             )
         ids = [str(i) for i in range(len(documents))]
         texts = [document.text for document in documents]
-        collections[name] = Collection.read(ids, texts, [TOPIC], questions, prior), included
-    settings = partial(ScreenSettings, questions=questions)
+        collections[name] = Collection.read(ids, texts, [TOPIC], {TOPIC: questions.get(name, "")}, prior), included
     results: list[Result] = []
     n_jobs = n_threads(-1 if n_jobs is None else n_jobs)  # kernels let go of the interpreter
-    for result in in_parallel(lambda task: _run(task, *collections[task.review], settings), tasks, n_jobs):
+    for result in in_parallel(lambda task: _run(task, *collections[task.review]), tasks, n_jobs):
         results.append(result)
         progress("simulating", len(results), len(tasks))
     return results
 
 
-def _run(task: SimulationTask, collection: Collection, relevant: BoolArray, settings: Any) -> Result:
-    start = draw_start(relevant, task.seed)
+def _run(task: SimulationTask, collection: Collection, relevant: BoolArray) -> Result:
+    start = draw_start(relevant, task.seed)[: None if task.known_start else 0]
     if task.model == "elas_u4":
         return Result(task, simulate(ElasU4(collection), relevant, start))
-    reader = TopicReader(collection, settings(strategy=task.strategy, random_state=task.seed))
+    reader = TopicReader(collection, ScreenSettings(strategy=task.strategy, random_state=task.seed))
     rules = [make_rule(rule, task.target, task.confidence) for rule in task.rules]
     return Result(
         task, simulate(reader, relevant, start, rules, task.target, any("estimate" in name for name in task.rules))
     )
+
+
+def summarise_losses(results: Sequence[Result]) -> list[tuple[str, float, float | None, float | None]]:
+    """Of each model its mean loss over reviews, that relative to elas_u4's, and the geometric mean of the ratios.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Ratios are None where elas_u4 did not read.
+    """
+    reviews = list(dict.fromkeys(result.task.review for result in results))
+    losses: dict[str, dict[str, list[float]]] = {}
+    for result in results:
+        own = losses.setdefault(result.task.model, {name: [] for name in reviews})
+        own[result.task.review].append(ranking_loss(result.simulation.order))
+    means = {model: np.array([np.mean(own[name]) for name in reviews]) for model, own in losses.items()}
+    if "elas_u4" not in means:
+        return [(model, float(own.mean()), None, None) for model, own in means.items()]
+    peer = np.maximum(means["elas_u4"], _LEAST_LOSS)
+    ratios = {model: np.maximum(own, _LEAST_LOSS) / peer for model, own in means.items()}
+    return [
+        (model, float(own.mean()), float(own.mean() / peer.mean()), float(np.exp(np.log(ratios[model]).mean())))
+        for model, own in means.items()
+    ]
 
 
 def check_plot_ending(path: str | Path) -> str:
@@ -277,8 +305,12 @@ def check_plot_ending(path: str | Path) -> str:
     return ending
 
 
-def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[CalibrationBin] = ()) -> None:
+def draw_recall(
+    results: Sequence[Result], path: str | Path, bins: Sequence[CalibrationBin] = (), target: float = 0.95
+) -> None:
     """Draw how recall grows with reading: a panel for each review, a thin line for each seed, a colour for each model.
+
+    Where rules stopped is marked by a sign for each rule, and their target by a dashed line.
 
     Parameters
     ----------
@@ -286,6 +318,8 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Cali
     path : str or Path
     bins : sequence of CalibrationBin
         The estimate's calibration, in a panel of its own.
+    target : float
+        Of the rules.
     """
     try:
         from matplotlib.figure import Figure
@@ -294,6 +328,7 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Cali
     ending = check_plot_ending(path)
     reviews = list(dict.fromkeys(result.task.review for result in results))
     models = list(dict.fromkeys(result.task.model for result in results))
+    rules = list(dict.fromkeys(stop.rule for result in results for stop in result.simulation.stops))
     n_panels = len(reviews) + bool(bins)
     columns = min(4, n_panels)
     rows = -(-n_panels // columns)
@@ -308,9 +343,16 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Cali
         panel.plot(np.arange(1, len(order) + 1) / len(order), np.cumsum(order) / order.sum(), color=colour, lw=0.8)
         panel.set_title(Path(result.task.review).stem, fontsize=9)
         for stop in result.simulation.stops:
-            panel.plot(stop.n_read / len(result.simulation.rows), stop.recall, ".", color=colour)
+            sign = _SIGNS[rules.index(stop.rule) % len(_SIGNS)]
+            panel.plot(stop.n_read / len(result.simulation.rows), stop.recall, sign, color="black", ms=5, mfc="none")
     for k, model in enumerate(models):
         panels[0].plot([], [], color=f"C{k}", label=model)
+    for k, rule in enumerate(rules):
+        panels[0].plot([], [], _SIGNS[k % len(_SIGNS)], color="black", ms=5, mfc="none", label=rule)
+    if rules:
+        for panel in panels[: len(reviews)]:
+            panel.axhline(target, color="0.5", lw=0.8, ls="--")
+        panels[0].plot([], [], color="0.5", lw=0.8, ls="--", label=f"target {target:.0%}")
     panels[0].legend(fontsize=8, loc="lower right")
     if bins:
         draw_calibration(panels[n_panels - 1], bins)

@@ -19,7 +19,7 @@ Weights = tuple[float, float]  # of a relevant and of an irrelevant record
 class GramSolver:
     """Logistic regression by dual coordinate ascent on the Gram matrix, whose rows are made as they are needed.
 
-    The prior of weights and intercept is N(0, 1); prior means are in the offset.
+    The prior of weights and intercept is N(0, 1), but for words with other variances; prior means are in the offset.
 
     Parameters
     ----------
@@ -36,6 +36,13 @@ class GramSolver:
         self._K = np.zeros((n, n), dtype=np.float32)
         self._has_row = np.zeros(n, dtype=np.bool_)
         self._by_word = X.tocsc()
+        self.restart(None)
+
+    def restart(self, variances: FloatArray | None) -> None:
+        """Forget every answer, and take other prior variances of the words; 1 if there are none."""
+        n = self._X.shape[0]
+        self._variances = variances
+        self._has_row[:] = False
         self._y, self._a, self._c = np.zeros(n), np.zeros(n), np.ones(2)
         self._E = np.zeros((2, n))
 
@@ -80,7 +87,8 @@ class GramSolver:
     def weights(self) -> FloatArray:
         """The weight of every word beyond its prior mean, and that of the intercept at the end."""
         signed = self._a * self._y
-        return np.append(self._X.T @ signed, signed.sum())
+        weights = self._X.T @ signed
+        return np.append(weights if self._variances is None else weights * self._variances, signed.sum())
 
     def to_arrays(self) -> dict[str, AnyArray]:
         """What the next fit starts from, to the last bit."""
@@ -97,7 +105,8 @@ class GramSolver:
         X, by_word = self._X, self._by_word
         for i in rows[~self._has_row[rows]]:
             span = slice(X.indptr[i], X.indptr[i + 1])
-            gram_row(X.indices[span], X.data[span], by_word.indptr, by_word.indices, by_word.data, self._K[i])
+            values = X.data[span] * (1.0 if self._variances is None else self._variances[X.indices[span]])
+            gram_row(X.indices[span], values, by_word.indptr, by_word.indices, by_word.data, self._K[i])
             self._has_row[i] = True
 
 
@@ -114,8 +123,14 @@ class RowSolver:
 
     def __init__(self, X: sparse.csr_matrix) -> None:
         self._X, self._by_word = X, sparse.csc_matrix(X.astype(np.float32))
-        self._a, self._b, self._c = np.zeros(X.shape[0]), 0.0, np.ones(2)
-        self._y = np.zeros(X.shape[0])
+        self.restart(None)
+
+    def restart(self, variances: FloatArray | None) -> None:
+        """See :class:`GramSolver`."""
+        n = self._X.shape[0]
+        self._variances = variances
+        self._a, self._b, self._c = np.zeros(n), 0.0, np.ones(2)
+        self._y = np.zeros(n)
         self._u: FloatArray | None = None
 
     def fit(
@@ -128,7 +143,7 @@ class RowSolver:
         factors = np.array(weights) / self._c
         c = np.where(y > 0.0, *weights) * (1.0 if shares is None else shares)
         a = np.minimum(np.where(same, self._a[judged] * np.where(y > 0.0, *factors), 0.0), c)
-        rows = self._X[judged]
+        rows = scaled(self._X[judged], None if self._variances is None else np.sqrt(self._variances))
         _, self._b, *_ = ascend(
             rows.indptr, rows.indices, rows.data, y, c, offset[judged], rows.shape[1], a, self._b, 1.0, _TOLERANCE,
             _MAX_SWEEPS,
@@ -157,7 +172,8 @@ class RowSolver:
         """See :class:`GramSolver`."""
         if self._u is None:  # by the variables alone, so that a state that was restored goes on to the last bit
             judged = np.flatnonzero(self._a)
-            self._u = np.append(self._X[judged].T @ (self._a * self._y)[judged], self._b)
+            weights = self._X[judged].T @ (self._a * self._y)[judged]
+            self._u = np.append(weights if self._variances is None else weights * self._variances, self._b)
         return self._u
 
     def to_arrays(self) -> dict[str, AnyArray]:
@@ -178,6 +194,13 @@ def is_small(n_rows: int) -> bool:
 def make_solver(X: sparse.csr_matrix) -> GramSolver | RowSolver:
     """The faster solver for a collection of this size; which one depends on nothing else, so that logs replay."""
     return GramSolver(X) if is_small(X.shape[0]) else RowSolver(X)
+
+
+def scaled(X: sparse.csr_matrix, factors: FloatArray | None) -> sparse.csr_matrix:
+    """The matrix with its columns multiplied by factors, if there are any."""
+    if factors is None:
+        return X
+    return sparse.csr_matrix((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
 
 
 WIDE = 1.6448536269514722  # of a normal distribution, 90 % within

@@ -6,15 +6,23 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
+from scipy.sparse import csr_matrix
 
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors
-from textbayes.screen.collection import NOTHING, Collection
+from textbayes.screen.collection import NOTHING, Collection, PriorMeans
 from textbayes.screen.settings import Candidates, Pick, RandomAudit, ScreenSettings, make_strategy
-from textbayes.screen.solver import Weights, make_solver, standard_errors, word_standard_errors
+from textbayes.screen.solver import Weights, make_solver, scaled, standard_errors, word_standard_errors
 
 UNREAD, RELEVANT, IRRELEVANT, UNSURE = 0, 1, -1, 2
-_PATIENCE = 5.0  # irrelevant records, nothing else being found, at which half of a question's weight is left
+_MISLED = 0.1  # probability that a question is not that of the relevant records
+_ASKED, _ASKED_FADE = 0.5, 5.0  # prior means of a question's words, by their weights; finds at which half is left
+_SEPARATES = 0.6  # standard deviations between relevant and other records by a table that is followed in full
+_EXPECTED = 5.0  # finds as which it counts that a table is expected to separate them by one
+_USUAL = 5.0  # records of the usual standing, 0, with which those read in vain are averaged
+_DOUBT = 1.0  # standard deviation of the weight of a word that somebody favours, as a share of its mean
+_EXTREMES = (-2.0, 2.5)  # standard deviations: no single find decides whether a table is followed
 CODES = {"relevant": RELEVANT, "irrelevant": IRRELEVANT, "unsure": UNSURE, "withdrawn": UNREAD}
 
 
@@ -68,7 +76,11 @@ class ScreeningTopic:
         self._read: dict[int, tuple[float, bool]] = {}  # row → predictor before the answer, drawn by chance
         self._known = collection.known.get(name, NOTHING)
         self._transferred, self._favoured = collection.offset(self._known), NOTHING
+        self._standing = _standardised(self._transferred[: collection.n_records])
+        self._asked = _words_of(collection, name)
+        self._asked_offset = collection.offset(self._asked)
         self._own_offset = np.zeros_like(self._transferred)
+        self._variances: FloatArray | None = None  # of words that somebody favours; 1 for all others
         self._solver = make_solver(collection.X)
         self._predictors: FloatArray | None = None
         self._word_weights: FloatArray | None = None
@@ -83,8 +95,9 @@ class ScreeningTopic:
             self._read.pop(row, None)
         elif row not in self._read:
             self._read[row] = (self._predictor(row), drawn)
-        if code != self.answers[row]:
-            self.answers[row] = code
+        teaches = code != self.answers[row] and 1 in (abs(code), abs(self.answers[row]))  # unsure ones do not
+        self.answers[row] = code
+        if teaches:
             self._refit()
 
     def hand_out(self, picks: list[Pick]) -> None:
@@ -102,7 +115,11 @@ class ScreeningTopic:
     def _read_words(self) -> None:
         table = WordPriors([WordPrior(known, self.name, said) for known, said in self.words.items()])
         self._favoured = self._collection.find_words(table, self.name)
-        self._own_offset = self._collection.offset(self._favoured)
+        self._own_offset, self._variances = self._collection.offset(self._favoured), None
+        if len(self._favoured.columns):
+            self._variances = np.ones(self._collection.X.shape[1])
+            self._variances[self._favoured.columns] += (_DOUBT * self._favoured.means) ** 2
+        self._solver.restart(self._variances)
 
     # -- what is known -----------------------------------------------------------------------------------------------
     @property
@@ -139,11 +156,16 @@ class ScreeningTopic:
 
     def standard_errors(self, rows: IntArray) -> FloatArray:
         """Posterior standard deviations of the predictors of some records."""
-        return standard_errors(self._collection.X, rows, *self._curvature())
+        return standard_errors(self._scaled(), rows, *self._curvature())
 
     def word_standard_errors(self, columns: IntArray) -> FloatArray:
         """Posterior standard deviations of the weights of some words."""
-        return word_standard_errors(self._collection.X, columns, *self._curvature())
+        found = word_standard_errors(self._scaled(), columns, *self._curvature())
+        return found if self._variances is None else found * np.sqrt(self._variances[columns])
+
+    def _scaled(self) -> csr_matrix:
+        """The records with words scaled so that all weights have the prior N(0, 1)."""
+        return scaled(self._collection.X, None if self._variances is None else np.sqrt(self._variances))
 
     def _curvature(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """The judged rows, their weights in the likelihood, and their predictors."""
@@ -164,7 +186,8 @@ class ScreeningTopic:
         """The weight of every word, prior means included, and the intercept."""
         if self._word_weights is None:
             weights = self._solver.weights().copy()
-            for known, share in ((self._known, self._share()), (self._favoured, 1.0)):
+            shares = (self._known, self._share()), (self._asked, self._asked_share()), (self._favoured, 1.0)
+            for known, share in shares:
                 weights[known.columns] += share * known.means
             self._word_weights = weights
         return self._word_weights[:-1], float(self._word_weights[-1])
@@ -205,8 +228,9 @@ class ScreeningTopic:
     def _judged(self) -> tuple[IntArray, FloatArray, Weights, FloatArray]:
         """Rows that the model learns from, ascending, their outcomes, their weights and the shares of these.
 
-        The question is the last of them. While nothing relevant is found it is all that is relevant, and balanced
-        against everything read it would never be given up: until then it weighs one record, and fades.
+        The question is the last of them: a relevant record, unless it misleads. That it does is the more probable the
+        less relevant the model takes it to be, after all that was read: its share is the probability that it does not.
+        While nothing relevant is found it is all that is relevant, and weighs no more than one record.
         """
         judged = np.flatnonzero(np.abs(self.answers) == 1)
         y = self.answers[judged].astype(np.float64)
@@ -214,16 +238,32 @@ class ScreeningTopic:
         if question is not None:
             judged, y = np.append(judged, question), np.append(y, 1.0)
         weights, shares = balanced_weights(y, self._settings.balance), np.ones(len(y))
-        if question is not None and not self.n_relevant:
-            shares[-1] = _PATIENCE / (_PATIENCE + len(y) - 1.0) / max(weights[0], 1.0)
+        if question is not None:
+            p = special.expit(self._solver.predictors_of(np.array([question]), self._offset())[0])
+            shares[-1] = (1.0 - _MISLED) * p / ((1.0 - _MISLED) * p + _MISLED * (1.0 - p))
+            if not self.n_relevant:
+                shares[-1] /= max(weights[0], 1.0)
         return judged, y, weights, shares
 
     def _share(self) -> float:
-        """How far the prior table is followed: the less the more is known."""
-        return self._settings.follow * self._settings.fade / (self._settings.fade + self.n_relevant)
+        """How far the prior table is followed: the less, the more is known, and the less it expected what was found.
+
+        A table is trusted in full that puts what is relevant 0.6 standard deviations above what was read in vain, and
+        not at all where it puts it below. Before anything is found it is expected to be worth following.
+        """
+        found, others = self._standing[self.answers == RELEVANT], self._standing[self.answers == IRRELEVANT]
+        level = max(float(others.sum()) / (len(others) + _USUAL), 0.0)
+        ahead = (float((found - level).sum()) + _EXPECTED) / (len(found) + _EXPECTED)
+        trust = min(max(ahead / _SEPARATES, 0.0), 1.0)
+        return trust * self._settings.follow * self._settings.fade / (self._settings.fade + self.n_relevant)
+
+    def _asked_share(self) -> float:
+        """How far words of the question are expected in what is relevant: the less the more was found."""
+        return _ASKED * _ASKED_FADE / (_ASKED_FADE + self.n_relevant)
 
     def _offset(self) -> FloatArray:
-        return self._share() * self._transferred + self._own_offset
+        known = self._share() * self._transferred + self._asked_share() * self._asked_offset
+        return known + self._own_offset
 
     def _predictor(self, row: int) -> float:
         if self._predictors is None:
@@ -233,6 +273,21 @@ class ScreeningTopic:
     def _knows(self) -> bool:
         question = self.name in self._collection.question_rows
         return question or bool(len(self._known.columns) or len(self._favoured.columns) or self.n_relevant)
+
+
+def _words_of(collection: Collection, topic: str) -> PriorMeans:
+    """The words of a topic's question, with their weights in it."""
+    row = collection.question_rows.get(topic)
+    if row is None:
+        return NOTHING
+    asked = collection.X[row]
+    return PriorMeans(asked.indices.astype(np.int64), asked.data)
+
+
+def _standardised(values: FloatArray) -> FloatArray:
+    """Values less their mean, in standard deviations, within bounds; zeros where all are the same."""
+    spread = float(values.std())
+    return np.clip((values - values.mean()) / spread, *_EXTREMES) if spread > 0.0 else np.zeros_like(values)
 
 
 def balanced_weights(y: FloatArray, balance: float) -> Weights:

@@ -36,7 +36,7 @@ class FinishedReview(NamedTuple):
 
 
 def shipped_prior() -> WordPriors:
-    """The table that comes along: mean weights of words over 17 reviews, of drugs, animal models and software.
+    """The table that comes along: mean weights of words over 14 reviews of drugs.
 
     ``benchmarks/make_screen_prior.py`` makes it from the public reviews of asreview/systematic-review-datasets (MIT).
     """

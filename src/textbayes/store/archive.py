@@ -110,7 +110,7 @@ def _check_directory(path: Path, stream: IO[bytes], form: FileFormat) -> None:
         raise ModelFileError(f"{path} is not a textbayes {form.noun}: it has more in it than a {form.noun}")
 
 
-_TYPES = {"F64": 8, "F32": 4, "I64": 8, "I32": 4, "U64": 8, "I8": 1, "U8": 1, "BOOL": 1}
+_TYPES = {"F64": 8, "F32": 4, "F16": 2, "I64": 8, "I32": 4, "U64": 8, "I8": 1, "U8": 1, "BOOL": 1}
 _LENGTH = struct.Struct("<Q")
 _SIZE = Whole(0)
 _ENTRY = Record({"dtype": Choice(*_TYPES), "shape": List(_SIZE, most=8), "data_offsets": List(_SIZE, 2, 2)})

@@ -29,6 +29,7 @@ vectorizers: Registry[Any] = Registry(
     {
         "hashing": "textbayes.text.hashing",
         "sentences": "textbayes.text.sentences",
+        "tokens": "textbayes.text.tokens",
         "views": "textbayes.text.views",
         "words": "textbayes.text.vectorize",
     },

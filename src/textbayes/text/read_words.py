@@ -18,7 +18,7 @@ from textbayes.text.vocabulary import WORDS, WORDS_FOUND, Vocabulary, check_term
 
 MOST_VIEWS = 20
 _LONGEST_NAME = 40
-_READ = ("words", "sentences")  # vectorizers of views
+_READ = ("words", "sentences", "tokens")  # vectorizers of views
 FACTOR = Number(above=0.0, most=1e6)  # of the weights of a view
 VIEW: dict[str, Field] = {"number": Whole(0, MOST_VIEWS - 1), "part": Choice("text", "head"), "factor": FACTOR}
 _VIEW: dict[str, Field] = {**VIEW, "weighting": Described(), "vectorizer": Described()}

@@ -49,7 +49,7 @@ def automatic_model() -> str | None:
     """The model that "auto" stands for: what the environment says, else the packaged one; None where there is none."""
     named = os.environ.get(VARIABLE) or "auto"
     if named == "auto":
-        return PACKAGED if is_installed() and _packaged() is not None else None
+        return PACKAGED if is_installed() and packaged_folder() is not None else None
     return None if named == "off" else named
 
 
@@ -70,7 +70,7 @@ def find_model(given: str | Path) -> SentenceModel:
     if not is_installed():
         raise MissingExtraError("sentence-transformers", "embeddings", "reading texts as sentence vectors")
     if str(given) == PACKAGED:
-        packaged = _packaged()
+        packaged = packaged_folder()
         if packaged is None:
             raise MissingExtraError(PACKAGED, "embeddings", "reading texts as sentence vectors")
         return SentenceModel(PACKAGED, packaged, fingerprint(packaged))
@@ -104,13 +104,18 @@ def known_model(name: str, wanted: str) -> SentenceModel:
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 of all that a model is made of, with the names of the files."""
+    """SHA-256 of all that a sentence model is made of, with the names of the files."""
     if not (folder / "modules.json").is_file():
         raise InputError(f"{folder} holds no sentence-transformers model: it has no modules.json; name its folder")
+    return digest_of(folder)
+
+
+def digest_of(folder: Path) -> str:
+    """SHA-256 of all that a model in a folder is made of, with the names of the files."""
     paths = sorted({path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()})
     if not any(path.suffix == ".safetensors" for path in paths):
         raise InputError(
-            f"the sentence model in {folder} has no weights as .safetensors, and others may run code when they are "
+            f"the model in {folder} has no weights as .safetensors, and others may run code when they are "
             "loaded; save it with safe_serialization=True, or name another"
         )
     total = hashlib.sha256()
@@ -179,7 +184,7 @@ def load_encoder(folder: Path) -> Encoder:
     return encode
 
 
-def _packaged() -> Path | None:
+def packaged_folder() -> Path | None:
     """The folder of the model that is a package of PyPI, without importing it."""
     spec = find_spec(PACKAGED.replace("-", "_"))
     folder = None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
@@ -200,7 +205,7 @@ def _named_folder() -> Path | None:
 
 def _places(name: str) -> Iterator[Path]:
     """Folders in which a model that a file names may lie: none of them is named by the file alone."""
-    for folder in (_packaged(), _named_folder()):
+    for folder in (packaged_folder(), _named_folder()):
         if folder is not None:
             yield folder
     if name != PACKAGED and _HUB_NAME.fullmatch(name):

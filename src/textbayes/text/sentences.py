@@ -25,13 +25,30 @@ MEANING = "meaning of the text"  # what all columns together are called beside w
 _AT_ONCE = 64  # texts between two reports of progress
 
 
-def _check_digest(text: str) -> None:
+def check_digest(text: str) -> None:
     if not set(text) <= set("0123456789abcdef"):
         raise ValueError("it is no SHA-256")
 
 
+class WordlessVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
+    """Base of vectorizers whose columns are no words; ``width_`` is their number."""
+
+    width_: int
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Numbers of the columns, from 1 on."""
+        check_is_fitted(self)
+        return np.array([str(number) for number in range(1, self.width_ + 1)], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
 @vectorizers.register("sentences")
-class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
+class SentenceVectorizer(WordlessVectorizer):
     """Turn texts into the vectors of a sentence-transformers model, each of length one.
 
     Parameters
@@ -51,7 +68,7 @@ class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     fields: ClassVar[dict[str, Field | None]] = {
         "model": None,
         "name_": Text(200, least=1),
-        "fingerprint_": Text(64, least=64).where(_check_digest),
+        "fingerprint_": Text(64, least=64).where(check_digest),
         "width_": Whole(1, 2**16),
     }
 
@@ -96,23 +113,12 @@ class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
         report("sentence vectors", len(given), len(given))
         return as_configured(self, sparse.csr_matrix(vectors), texts)
 
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Numbers of the columns, from 1 on."""
-        check_is_fitted(self)
-        return np.array([str(number) for number in range(1, self.width_ + 1)], dtype=object)
-
     @classmethod
     def of_state(cls, name_: str, fingerprint_: str, width_: int) -> Self:
         """The vectorizer of a file; the sentence model itself is looked for when texts come."""
         made = cls(name_)
         made.name_, made.fingerprint_, made.width_ = name_, fingerprint_, width_
         return made
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 @weightings.register("vectors")

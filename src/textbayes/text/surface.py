@@ -14,8 +14,9 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.text.batches import head
 from textbayes.text.languages import stem
 from textbayes.text.packed import Strings, pack, unpack
-from textbayes.text.sentences import MEANING, SentenceVectorizer
+from textbayes.text.sentences import MEANING, WordlessVectorizer
 from textbayes.text.tokenize import PATTERN_NAMES, Script, blank, find_unspaced, token_expression, tokenize
+from textbayes.text.tokens import TokenVectorizer
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.views import TextViews
 
@@ -60,8 +61,8 @@ class Reading(NamedTuple):
 
     @property
     def is_vector(self) -> bool:
-        """Whether its columns are numbers of one vector, which say nothing one by one."""
-        return isinstance(self.vectorizer, SentenceVectorizer)
+        """Whether its columns are no words: numbers of one vector, or places in a text."""
+        return isinstance(self.vectorizer, WordlessVectorizer)
 
     @property
     def stemmer(self) -> str | None:
@@ -81,10 +82,17 @@ def readings(vectorizer: Any) -> list[Reading]:
 
 
 def word_columns(vectorizer: Any, n_features: int) -> BoolArray:
-    """Mask of the columns of a fitted vectorizer that stand for words, (n_features,): numbers of a vector do not."""
+    """Mask of the columns of a fitted vectorizer that stand for words, (n_features,): numbers and places do not."""
     read = readings(vectorizer)
     widths = np.diff([*(one.start for one in read), n_features])
     return np.repeat([not one.is_vector for one in read], widths)
+
+
+def token_columns(vectorizer: Any, n_features: int) -> BoolArray:
+    """Mask of the columns of a fitted vectorizer that are places of tokens, which an encoder reads, (n_features,)."""
+    read = readings(vectorizer)
+    widths = np.diff([*(one.start for one in read), n_features])
+    return np.repeat([isinstance(one.vectorizer, TokenVectorizer) for one in read], widths)
 
 
 def find_tokens(text: str, vectorizer: Any) -> list[PageWord]:
@@ -237,7 +245,7 @@ class Gathered(NamedTuple):
         return np.asarray(total.max(axis=1))
 
 
-def gather(vectorizer: Any, columns: IntArray, counts: FloatArray, forms: Forms) -> Gathered:
+def gather(vectorizer: Any, columns: IntArray, counts: FloatArray, forms: Forms, text: str | None = None) -> Gathered:
     """Columns gathered by the word they stand for: all forms of it, in all views, are one; n-grams likewise.
 
     Parameters
@@ -248,6 +256,8 @@ def gather(vectorizer: Any, columns: IntArray, counts: FloatArray, forms: Forms)
     counts : array of as many numbers
         How often each occurs: of several forms the commonest is shown, and a stem only if there is no form.
     forms : stem → its most frequent form, see :func:`common_forms`
+    text : str, optional
+        What the columns are of: a token stands for the word of this text that it is a piece of.
     """
     read = readings(vectorizer)
     stemmer = next((one.stemmer for one in read if one.stemmer is not None), None)
@@ -256,7 +266,12 @@ def gather(vectorizer: Any, columns: IntArray, counts: FloatArray, forms: Forms)
     for number, one in enumerate(read):
         places = np.flatnonzero(view == number)
         if len(places):
-            terms[places], keys[places] = _shown_and_stemmed(one.names(columns[places]), one, stemmer, forms)
+            own = columns[places]
+            if text is not None and isinstance(one.vectorizer, TokenVectorizer):
+                names = one.vectorizer.words_at(text, own - one.start)
+                terms[places], keys[places] = names, _stemmed(names, stemmer)
+            else:
+                terms[places], keys[places] = _shown_and_stemmed(one.names(own), one, stemmer, forms)
     number_of: dict[str, int] = {}
     word = np.array([number_of.setdefault(key, len(number_of)) for key in keys.tolist()], dtype=np.int64)
     plain = np.array([one.stemmer is None for one in read])[view]
@@ -283,11 +298,16 @@ def _shown_and_stemmed(
         named = [one.prefix + name for name in names]
         return named, [f"\n{name}" for name in named]  # like no word
     found = [shown(name, forms) for name in names] if one.stemmer is not None else names
-    if one.stemmer == stemmer or stemmer is None:
-        return found, names
-    distinct = sorted({part for term in found for part in term.split(" ")})
+    return found, names if one.stemmer == stemmer else _stemmed(found, stemmer)
+
+
+def _stemmed(terms: list[str], stemmer: str | None) -> list[str]:
+    """Terms, word by word, as their stems; as they are without a stemmer."""
+    if stemmer is None:
+        return terms
+    distinct = sorted({part for term in terms for part in term.split(" ")})
     stems = dict(zip(distinct, unpack(stem(pack(distinct), stemmer)), strict=True))
-    return found, [shown(term, stems) for term in found]
+    return [shown(term, stems) for term in terms]
 
 
 def _terms(tokens: Iterable[str], vectorizer: Any) -> list[str | None]:

@@ -22,11 +22,11 @@ from textbayes.text import vectorizers, weightings
 from textbayes.text.base import SparseOutput, as_configured
 from textbayes.text.batches import check_texts, head
 from textbayes.text.read_words import FACTOR, MOST_VIEWS, VIEW, WordView, WordViews, check_views
-from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
+from textbayes.text.sentences import VectorWeighting, WordlessVectorizer
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.weight import TermWeighting
 
-Reader: TypeAlias = TextVectorizer | SentenceVectorizer
+Reader: TypeAlias = TextVectorizer | WordlessVectorizer
 
 
 class View(BaseEstimator):
@@ -36,9 +36,9 @@ class View(BaseEstimator):
     ----------
     name : str
         Stands before the words of this view in lists and explanations, unless the view is the first.
-    vectorizer : TextVectorizer or SentenceVectorizer
+    vectorizer : TextVectorizer, SentenceVectorizer or TokenVectorizer
     weighting : TermWeighting
-        Of sentence vectors a ``VectorWeighting``, which leaves them as they are.
+        Of sentence vectors and tokens a ``VectorWeighting``, which leaves them as they are.
     part : {"text", "head"}
         The whole text, or its first line (a headline, a subject, a title).
     factor : float
@@ -93,7 +93,7 @@ class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    vectorizers_ : list of TextVectorizer or SentenceVectorizer, fitted
+    vectorizers_ : list of fitted vectorizers
     bounds_ : array (n_views + 1,)
         View ``v`` has the columns from ``bounds_[v]`` to ``bounds_[v + 1]``.
 
@@ -184,8 +184,8 @@ class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
         described = fitted_views.values()
         check_views(list(fitted_views), [one.number for one in described], [one.vectorizer.name for one in described])
         for name, (_, _, _, weighting, vectorizer) in fitted_views.items():
-            if isinstance(vectorizer, SentenceVectorizer) != isinstance(weighting, VectorWeighting):
-                raise ValueError(f"view {name!r} is wrong: sentence vectors, and they alone, are not weighed")
+            if isinstance(vectorizer, WordlessVectorizer) != isinstance(weighting, VectorWeighting):
+                raise ValueError(f"view {name!r} is wrong: vectors and tokens, and they alone, are not weighed")
         views = [
             View(name, clone(vectorizer), weighting, part, factor)
             for name, (_, part, factor, weighting, vectorizer) in fitted_views.items()

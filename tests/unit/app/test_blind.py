@@ -21,16 +21,21 @@ from textbayes.app import AppSettings, create_app, judging
 from textbayes.app.accounts import create_user, set_role
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import DRAWINGS
-from textbayes.app.exports import KINDS
+from textbayes.app.exports import KINDS, ONLY
+from textbayes.app.full_texts import add_full_text
 from textbayes.app.projects import NewProject, create_project
-from textbayes.app.records import FILTERS
+from textbayes.app.records import FILTERS, SORTS
+from textbayes.app.stages import full_text_of
 from textbayes.screen import ScreenSettings
 
 pytest.importorskip("openpyxl", reason="needs the extra xlsx")
 TOPIC = "relevant"
 FIRST = ("r0", "r1", "r2", "r3", "r4", "r5")  # answered by Ann alone
+# Answered by Ann as one that belongs and as one that does not, by both, and by nobody.
+RECORDS = ("r0", "r1", "r20", "r40")
 OPPOSITE = {"relevant": "irrelevant", "irrelevant": "relevant"}
 NOTES = ("surely one of them", "never one of them")
+TAGS, REASONS = ("doubtful", "clear"), ("too old", "no trial")
 
 
 class Twin:
@@ -50,6 +55,7 @@ class Twin:
         for name, role in (("bob", "reviewer"), ("cid", "reader"), ("dan", "owner")):
             set_role(room.store, people["ann"], review, name, role)
         self.review, self.ids = review, {name: user.id for name, user in people.items()}
+        judging.change_lists(review, self.ids["ann"], REASONS, TAGS)
         for id in ("r20", "r21", "r24", "r25"):  # both have answered these: there is something to see and to learn
             for name in ("ann", "bob"):
                 said = "relevant" if id in ("r20", "r24") else "irrelevant"
@@ -57,8 +63,22 @@ class Twin:
         judging.queue(review, ReviewerQueue(self.ids["ann"], TOPIC))
         for k, id in enumerate(FIRST):
             said = "relevant" if k % 4 == 0 else "irrelevant"
+            said = OPPOSITE[said] if opposite else said
+            reason = REASONS[opposite] if said == "irrelevant" else ""
             judging.write_note(review, self.ids["ann"], id, NOTES[opposite])
-            judging.judge(review, ReviewerQueue(self.ids["ann"], TOPIC), id, OPPOSITE[said] if opposite else said)
+            judging.write_tags(review, self.ids["ann"], id, [TAGS[opposite]])
+            judging.judge(review, ReviewerQueue(self.ids["ann"], TOPIC), id, said, reason=reason)
+        for id in RECORDS:
+            add_full_text(review, self.ids["ann"], id, f"{id}.pdf", b"%PDF-")
+        full = full_text_of(TOPIC)
+        judging.queue(review, ReviewerQueue(self.ids["ann"], full))
+        judging.judge(
+            review,
+            ReviewerQueue(self.ids["ann"], full),
+            "r20",
+            "relevant" if opposite else "irrelevant",
+            reason="" if opposite else REASONS[0],
+        )
 
     def client(self, name):
         if name not in self.clients:
@@ -89,6 +109,7 @@ def twins(tmp_path, records, monkeypatch):
     clocks = []  # the last is that of the twin that is asked: the same is done at the same time in both
     for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
+    monkeypatch.setattr("textbayes.app.full_texts.pdf_text", lambda content: "the text of a paper on tea")
     made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks) for opposite in (False, True)]
     yield made
     for twin in made:
@@ -97,11 +118,11 @@ def twins(tmp_path, records, monkeypatch):
 
 
 # What parts of paths and questions may be; a route with another part must be added here.
-# Answered by Ann as one that belongs and as one that does not, by both, and by nobody.
-RECORDS = ("r0", "r1", "r20", "r40")
 PARTS = {
     "project_id": ("{project_id}",), "record_id": RECORDS, "id": RECORDS, "kind": KINDS, "figure": tuple(DRAWINGS),
-    "format": ("svg", "png"), "show": FILTERS, "topic": (TOPIC,), "find": ("",), "start": (0,),
+    "format": ("svg", "png"), "show": (*FILTERS, f"tag: {TAGS[0]}", f"tag: {TAGS[1]}"),
+    "topic": (TOPIC, full_text_of(TOPIC)), "find": ("", "tea"), "start": (0,), "sort": SORTS, "only": ONLY,
+    "scanned": ("",),
 }  # fmt: skip
 ELSEWHERE = (
     "/models",
@@ -126,6 +147,14 @@ CHANGES = {
     ("POST", "/api/v1/projects/{project_id}/words"): {"json": {"word": "leaves", "direction": "for"}},
     ("POST", "/projects/{project_id}/words"): {"data": {"word": "ore", "direction": "against"}},
     ("POST", "/projects/{project_id}/protocol"): {"data": {"text": "green tea leaves"}},
+    ("PUT", "/api/v1/projects/{project_id}/records/r1/tags"): {"json": {"tags": ["clear"]}},
+    ("POST", "/projects/{project_id}/tags"): {"data": {"id": "r2", "tag": "doubtful"}},
+    ("PUT", "/api/v1/projects/{project_id}/lists"): {"json": {"reasons": ["too new"], "tags": list(TAGS)}},
+    ("POST", "/projects/{project_id}/lists"): {"data": {"reasons": "too new\ntoo old", "tags": "doubtful\nclear"}},
+    ("PUT", "/api/v1/projects/{project_id}/records/r1/full-text"): {"files": {"file": ("r1.pdf", b"%PDF-")}},
+    ("DELETE", "/api/v1/projects/{project_id}/records/r1/full-text"): {},
+    ("POST", "/projects/{project_id}/full-texts"): {"data": {"id": "r1"}, "files": {"file": ("r1.pdf", b"%PDF-")}},
+    ("POST", "/projects/{project_id}/full-texts/remove"): {"data": {"id": "r1"}},
     ("POST", "/api/v1/projects/{project_id}/skips"): {"json": {"id": "r0"}},
     ("POST", "/api/v1/projects/{project_id}/conflicts"): {"json": {"id": "r0", "answer": "relevant"}},
     ("POST", "/projects/{project_id}/conflicts"): {"data": {"id": "r0", "answer": "relevant"}},
@@ -133,6 +162,10 @@ CHANGES = {
     ("POST", "/projects/{project_id}/strategy"): {"data": {"strategy": "likely"}},
     ("POST", "/api/v1/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx1,Green tea pots\n")}},
     ("POST", "/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx2,Iron shafts and ore\n")}},
+    ("PUT", "/api/v1/projects/{project_id}/goal"): {"json": {"target": 0.8, "confidence": 0.7}},
+    ("POST", "/projects/{project_id}/goal"): {"data": {"target": "90", "confidence": "80"}},
+    ("POST", "/projects/{project_id}/duplicates"): {"data": {"number": "1"}},
+    ("POST", "/api/v1/projects/{project_id}/duplicates/1/separate"): {},
     ("PUT", "/api/v1/projects/{project_id}/members"): {"json": {"name": "cid", "role": "reader"}},
     ("POST", "/projects/{project_id}/members"): {"data": {"name": "cid", "role": "reader"}},
     ("PUT", "/api/v1/projects/{project_id}/people"): {"json": {"name": "ann"}},
@@ -143,6 +176,14 @@ NOT_ASKED = {
     ("DELETE", "/api/v1/projects/{project_id}"), ("POST", "/projects/{project_id}/delete"),
     ("POST", "/api/v1/projects"), ("POST", "/api/v1/projects/import"),
 }  # fmt: skip
+AT = ("/api/v1/projects/{project_id}", "/projects/{project_id}")
+OF_CATEGORIES = {  # projects of another kind, which refuse reviews
+    *((method, f"{at}/labels") for at in AT for method in ("GET", "POST")),
+    *(("POST", f"{at}/{path}") for at in AT for path in ("labels/{label}/merge", "train")),
+    ("PUT", f"{AT[0]}/labels/{{label}}"), ("DELETE", f"{AT[0]}/labels/{{label}}"),
+    ("POST", f"{AT[1]}/labels/{{label}}/remove"),
+}  # fmt: skip
+LABEL = {"name": "n", "description": "", "into": 2}
 
 
 def routes(app):
@@ -157,7 +198,7 @@ def routes(app):
 def looks(app):
     """Every page and every reply that can be looked at, with all that its parts may be."""
     for method, path, asks in routes(app):
-        if method != "GET" or path.removeprefix("/api/v1").startswith(ELSEWHERE):
+        if method != "GET" or path.removeprefix("/api/v1").startswith(ELSEWHERE) or (method, path) in OF_CATEGORIES:
             continue
         names = re.findall(r"{(\w+)}", path)
         if "figures" in path:
@@ -196,9 +237,18 @@ def test_no_reply_tells_what_the_first_one_said(twins, name):
         for look in ("/api/v1/projects/{project_id}/queue", "/api/v1/projects/{project_id}/status",
                      "/api/v1/projects/{project_id}/words", "/api/v1/projects/{project_id}/export.jsonl"):  # fmt: skip
             assert_same(twins, name, "GET", look)
-    changing = {(method, re.sub(r"{record_id}", "r1", path)) for method, path, _ in routes(app) if method != "GET"}
+    for method, path in OF_CATEGORIES:
+        sent = {"json" if path.startswith("/api") else "data": LABEL} if method != "GET" else {}
+        code, _ = assert_same(twins, name, method, path.replace("{label}", "1"), **sent)
+        assert code in (400, 403, 422), path
+    known = {"{record_id}": "r1", "{number}": "1"}
+    changing = {
+        (method, re.sub(r"{(record_id|number)}", lambda one: known[one[0]], path))
+        for method, path, _ in routes(app)
+        if method != "GET"
+    }
     elsewhere = {one for one in changing if one[1].removeprefix("/api/v1").startswith(ELSEWHERE)}
-    assert changing - elsewhere == CHANGES.keys() | NOT_ASKED, "a route is not asked here"
+    assert changing - elsewhere - OF_CATEGORIES == CHANGES.keys() | NOT_ASKED, "a route is not asked here"
 
 
 def test_the_description_names_no_route_that_is_not_asked(twins):
@@ -224,10 +274,10 @@ def test_all_is_seen_when_both_have_answered(twins):
 def test_one_sees_what_one_said_oneself(twins):
     at = "/api/v1/projects/{project_id}"
     seen = json.loads(twins[0].ask("ann", "GET", f"{at}/records/r0")[1])
-    assert (seen["answer"], seen["note"], seen["notes"]) == ("relevant", NOTES[0], {})
+    assert (seen["answer"], seen["note"], seen["notes"], seen["tags"]) == ("relevant", NOTES[0], {}, ["doubtful"])
     rows = [json.loads(line) for line in twins[0].ask("ann", "GET", f"{at}/export.jsonl")[1].splitlines()]
     (row,) = [row for row in rows if row["id"] == "r0"]
-    assert (row["decision"], row["your_answer"], row["note"]) == ("", "relevant", NOTES[0])
+    assert (row["decision"], row["answer of ann"], row["note"]) == ("", "relevant", NOTES[0])
     status = json.loads(twins[0].ask("ann", "GET", f"{at}/status")[1])
     assert (status["read"], status["relevant"], status["waiting"]) == (4, 2, len(FIRST))
 

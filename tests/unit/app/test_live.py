@@ -13,10 +13,12 @@ from textbayes.app import judging
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import costs_of_certainty
 from textbayes.app.database import Event, Project, Store
+from textbayes.app.decisions import EarlierDecisions
 from textbayes.app.exports import read_project, write_project
+from textbayes.app.importing import ReadFile
 from textbayes.app.live import MissingProjectError, ReviewCache, ReviewRegistry
 from textbayes.app.projects import add_records, delete_project
-from textbayes.app.words import said_words, say
+from textbayes.app.words import said_words, say, words_of_protocol
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import Screening
@@ -48,6 +50,11 @@ def test_reading_finds_what_the_question_asks_for(room, me, project):
     assert len(set(seen)) == 18
     assert {int(id[1:]) % 4 for id in seen[:15]} == {0}
     assert len(judging.queue(review, place)) == judging.AHEAD
+
+
+def test_short_words_of_a_protocol_count(room, project):
+    found = words_of_protocol(room.review(project), "Is tea of use for adults? The ore, and HIV, are not. Tea!")
+    assert set(found) == {"tea", "ore", "adults"}  # no record has HIV; function words are nobody's wish
 
 
 def test_another_process_has_the_same_state_to_the_bit(room, me, project, database, tmp_path):
@@ -143,7 +150,7 @@ def test_records_come_while_work_goes_on(room, me, project, database):
     other.review(project)
     texts = {"r1": "Tea ceremonies of the east\nKettles.", "x": "Green tea for healthy adults 4\nMore."}
     new = [Document(id, text) for id, text in texts.items()]
-    added = add_records(review, me, new)
+    added = add_records(review, me, ReadFile("new.csv", new, [], [], EarlierDecisions()))
     assert added.n_added == 1
     assert [(one.id, one.into) for one in added.merged] == [("x", "r4")]
     assert review.collection.n_records == 61

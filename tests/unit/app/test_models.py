@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import time
 
@@ -34,8 +35,11 @@ def room(database, tmp_path):
 
 
 def train(client, content=TABLE, **form):
+    """Send a table, and train a model of it."""
     given = {"csrf": client.csrf, "name": "Topics", "label_field": "kind", **form}
-    return client.post("/models", data=given, files={"file": ("topics.csv", content)}, follow_redirects=False)
+    sent = {"file": ("topics.csv", content)}
+    at = client.post("/models", data={"csrf": client.csrf}, files=sent, follow_redirects=False).headers["location"]
+    return client.post(at, data=given, follow_redirects=False)
 
 
 def wait(client, at):
@@ -86,3 +90,42 @@ def test_what_cannot_be_trained_is_said(room):
         session.add(Model(id="lost", user_id=1, name="Lost", state="training", message=""))
     Training(app.state.registry.store).close()
     assert "the server was stopped" in client.get("/models/lost").text
+
+
+def test_a_table_with_some_labels_comes_back_with_all(room):
+    """Columns of anybody's names; a workbook comes back as one."""
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra xlsx")
+    client, _ = room
+    book = openpyxl.Workbook()
+    book.active.append(["What, in short", "Remark", "Kind"])
+    for k, (label, text) in enumerate(ROWS):
+        book.active.append([text, f"row {k}", label if k % 3 else None])
+    stream = io.BytesIO()
+    book.save(stream)
+    sent = {"file": ("survey of 2024.xlsx", stream.getvalue())}
+    at = client.post("/models", data={"csrf": client.csrf}, files=sent, follow_redirects=False).headers["location"]
+    page = client.get(at).text
+    assert "24 rows, 16 with a label: grain (8), money (8)." in page
+    assert "<option selected>What, in short</option>" in page
+    assert "<option selected>Kind</option>" in page
+    other = client.post(at, data={"csrf": client.csrf, "action": "look", "text_field": ["Remark", "Kind"]}).text
+    assert "row 0" in other
+    given = {"csrf": client.csrf, "name": "Survey", "text_field": ["What, in short", ""], "label_field": "Kind"}
+    at = client.post(at, data=given, follow_redirects=False).headers["location"]
+    assert "Your spreadsheet, classified" in wait(client, at)
+    answer = client.get(f"{at}/classified")
+    assert 'filename="survey-of-2024-classified.xlsx"' in answer.headers["content-disposition"]
+    rows = list(openpyxl.load_workbook(io.BytesIO(answer.content)).active.iter_rows(values_only=True))
+    rows = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    assert [row["Remark"] for row in rows] == [f"row {k}" for k in range(24)]
+    assert [row["in_training"] == "yes" for row in rows] == [bool(k % 3) for k in range(24)]
+    assert [row["labels"] for row in rows] == [label for label, _ in ROWS]
+    again = client.post(f"{at}/classify", data={"csrf": client.csrf}, files={"file": ("more.xlsx", stream.getvalue())})
+    assert again.headers["content-disposition"].endswith('"more-classified.xlsx"')
+
+
+def test_trainings_of_one_person_are_bounded(room):
+    client, app = room
+    with app.state.registry.store.write() as session:
+        session.add_all(Model(id=f"m{k}", user_id=1, name="M", state="training", message="") for k in range(5))
+    assert "5 of your trainings are not done yet" in train(client).text

@@ -227,7 +227,7 @@ def test_two_people_read_every_record_and_conflicts_are_settled(shared):
     page = clients["ann"].get(f"{at}/conflicts").text
     assert "4 records have different answers" in page
     # Of 8 both said the same of 4; each said relevant of half: κ = (1/2 − 1/2)/(1 − 1/2) = 0.
-    assert re.search(r"<td[^>]*>8</td><td[^>]*>4</td><td[^>]*>0.00</td>", page)
+    assert re.search(r"<td[^>]*>8</td><td[^>]*>4</td><td[^>]*>0.00 ", page)
     id = re.search(r'name="id" value="([^"]+)"', page)[1]
     bob = clients["bob"].post(f"{at}/conflicts", data={"csrf": csrf_of(clients["bob"]), "id": id, "answer": "unsure"})
     assert bob.status_code == 403

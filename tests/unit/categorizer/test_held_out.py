@@ -8,11 +8,14 @@ import pytest
 from textbayes import TextCategorizer, load_model, save_model
 from textbayes.categorizer import plan
 from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.member_scores import Setting, cross_fitted, parts_of
+from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.stackers import LabelWeights
 from textbayes.categorizer.stacking import fit_stacking
 from textbayes.categorizer.summary import describe_choice
 from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.evaluate import contingency, f_measure
 from textbayes.report import collect_report
 from textbayes.report.wording import folds_in_words
 
@@ -111,3 +114,52 @@ def test_labels_that_no_held_out_text_has_are_untested():
     fold = np.array([0, 1, 0, 1, 0, 1, 0, 1, -1, -1])
     held = HeldOut.of(indicator, fold, None, LabelSpace(np.arange(2), "multilabel"))
     assert held.untested().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+def test_weights_are_judged_on_texts_that_they_were_not_fitted_to(kind):
+    """Members of noise: weights fitted to the same texts beat the frequencies of the labels; others do not."""
+    rng, n, n_columns = np.random.default_rng(8), 120, {"binary": 1}.get(kind, 3)
+    Y = np.eye(3, dtype=bool)[rng.integers(0, 3, n)] if kind == "multiclass" else rng.random((n, n_columns)) < 0.5
+    classes = np.array(["a", "b"] if kind == "binary" else ["a", "b", "c"], dtype=object)
+    space = LabelSpace(classes, kind)
+    held = HeldOut.of(Y, np.arange(n) % 20, None, space)
+    at, part = Setting(Plan([], LabelWeights(space)), None, held), parts_of(held)
+    scores, share = 2.0 * rng.normal(size=(6, n, n_columns)), np.full(6, 1 / 6)
+    judged = cross_fitted(at, scores, part, share)
+    stacker = at.plan.stacker
+    same = stacker.probabilities(scores, stacker.fit(scores, held, share))
+    chance = -np.log(1 / 3 if kind == "multiclass" else 1 / 2)
+    assert held.log_loss(same) < held.log_loss(judged)
+    assert held.log_loss(judged) > chance
+    # What is said of a part does not hang on the labels of its texts.
+    rows = part == 3
+    other = held.indicator.copy()
+    other[rows] = other[rows][:, ::-1] if kind == "multiclass" else ~other[rows]
+    changed = at._replace(held=HeldOut.of(other, held.fold, None, space))
+    np.testing.assert_array_equal(cross_fitted(changed, scores, part, share)[rows], judged[rows])
+
+
+def test_copies_of_texts_do_not_make_intervals_narrower():
+    rng = np.random.default_rng(1)
+    texts, labels = drawn("binary")
+    few = [int(i) for i in rng.permutation(len(texts))[:60]]
+    once = ([f"{texts[i]} number{i}" for i in few], ["grain" if rng.random() < 0.2 else labels[i] for i in few])
+    twice = [one for one in once[0] for _ in range(2)], [one for one in once[1] for _ in range(2)]
+    widths = [
+        np.diff(TextCategorizer(budget="quick").fit(*data).held_out_["accuracy_interval"]) for data in (once, twice)
+    ]
+    assert widths[1] > 0.9 * widths[0]
+
+
+def test_thresholds_are_judged_on_texts_that_they_were_not_chosen_on():
+    """Labels of noise: thresholds that find the best F1 of the same texts flatter themselves."""
+    rng, words = np.random.default_rng(5), " ".join(WORDS.values()).split()
+    texts = [" ".join(rng.choice(words, 8)) for _ in range(150)]
+    labels = [[name for name in ("x", "y", "z") if rng.random() < 0.3] for _ in texts]
+    model = TextCategorizer(preset="linear", rule="max_f1").fit(texts, labels)
+    indicator, _ = encode_labels(labels)
+    flattering = f_measure(contingency(indicator, model.rule_.decide(model.held_out_proba_)), "macro")
+    assert model.held_out_["macro_f1"] < flattering
+    honest = f_measure(contingency(indicator, model.held_out_decisions_), "macro")
+    assert model.held_out_["macro_f1"] == pytest.approx(float(honest))

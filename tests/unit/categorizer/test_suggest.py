@@ -155,12 +155,80 @@ def test_an_ensemble_is_asked_too_and_never_about_its_training_texts(several):
         assert [one.reason for one in found].count(strategy) == 11
 
 
+_DESCRIBED = {"grain": "corn and wheat", "money": "what a bank has to do with a loan", "sport": "a goal in a match"}
+
+
+def _right(session, labels):
+    return np.mean(np.array(session.names)[session.proba.argmax(axis=1)] == labels)
+
+
+def test_descriptions_give_guesses_and_their_words_before_any_answer():
+    texts, labels = _texts(200)
+    session = LabellingSession(texts, descriptions=_DESCRIBED)
+    assert _right(session, labels) > 0.9
+    named = LabellingSession(texts, descriptions=["Corn", "bank_loan", "goal"])  # the words of names alone
+    assert _right(named, [{"grain": "Corn", "money": "bank_loan", "sport": "goal"}[label] for label in labels]) > 0.9
+    for one in session.suggest(8):
+        assert one.words
+        assert set(one.words) <= set(texts[one.index].split())
+    assert LabellingSession(texts, descriptions=["zzz", "qqq"]).proba is None
+
+
+def test_words_behind_a_guess_add_up_to_its_log_odds():
+    texts, labels = _texts(60)
+    session = _started(texts, labels, 20, descriptions=_DESCRIBED)
+    for i in (25, 40):
+        total = {name: sum(session.contributions(i, name).values()) for name in session.names}
+        p = np.array([1.0 / (1.0 + np.exp(-total[name])) for name in session.names])
+        assert np.allclose(p / p.sum(), session.proba[i], atol=1e-6)
+
+
+def test_wrong_descriptions_are_outweighed_and_right_ones_never_hurt():
+    texts, labels = _texts(300, seed=2)
+    turned = {"money": _DESCRIBED["grain"], "sport": _DESCRIBED["money"], "grain": _DESCRIBED["sport"]}
+    sessions = [LabellingSession(texts, descriptions=told, random_share=0.0) for told in (None, _DESCRIBED, turned)]
+    after = []
+    for session in sessions:
+        for _ in range(4):
+            session.answers({one.index: labels[one.index] for one in session.suggest(5)})
+        after.append(_right(session, labels))
+    without, right, wrong = after
+    assert right >= without - 0.02
+    assert wrong > 0.9, "20 answers outweigh descriptions of the wrong labels"
+
+
+def test_descriptions_know_of_many_labels():
+    texts, labels = _texts(120)
+    session = LabellingSession(texts, multi_label=True, descriptions=_DESCRIBED)
+    assert _right(session, labels) > 0.9
+    session.answers({0: [], 1: ["grain", "other"]})
+    assert session.names == ["grain", "money", "other", "sport"]
+
+
+def test_answers_are_restated_and_texts_left_out():
+    texts, labels = _texts(60)
+    session = LabellingSession(texts, random_share=0.0)
+    session.answers(dict(enumerate(labels[:12])))
+    session.restate({i: labels[i].upper() for i in range(6)}, drawn={2, 3}, descriptions=["GRAIN"])
+    assert session.labelled.tolist() == list(range(6))
+    assert set(session.names) == {label.upper() for label in labels[:6]} | {"GRAIN"}
+    same = LabellingSession(
+        texts, [label.upper() if i < 6 else None for i, label in enumerate(labels)], descriptions=["GRAIN"]
+    )
+    assert np.allclose(session.proba, same.proba)
+    assert not {one.index for one in session.suggest(40, without=range(20))} & set(range(20))
+
+
 def test_refusals_say_what_to_do():
     with pytest.raises(InputError, match="there are no texts to choose from"):
         LabellingSession([])
     with pytest.raises(InputError, match="random_share=2"):
         LabellingSession(["a b"], random_share=2)
     session = LabellingSession(["corn wheat", "bank rates"])
+    with pytest.raises(InputError, match="pass a list of labels"):
+        LabellingSession(["a b"], descriptions="grain")
+    with pytest.raises(InputError, match="give every label a name"):
+        LabellingSession(["a b", "a c"], descriptions=[""])
     with pytest.raises(InputError, match="there is no text 5"):
         session.answer(5, "grain")
     with pytest.raises(InputError, match="pass multi_label=True"):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
+import textbayes.evaluate as evaluate
 from textbayes.core.errors import InputError
 from textbayes.evaluate import paired_difference, significance
 
@@ -171,3 +172,23 @@ def test_bad_options_are_refused(systems):
         significance.mcnemar_test(Y, A, B, method="yates")
     with pytest.raises(InputError, match="unit='label'"):
         significance.mcnemar_test(Y, A, B, unit="label")
+
+
+@pytest.mark.parametrize(("wins", "losses", "ties"), [(12, 2, 36), (0, 0, 10), (3, 1, 0), (0, 40, 5000)])
+def test_the_posterior_of_a_difference_is_that_of_dirichlet_draws(wins, losses, ties):
+    found = evaluate.posterior_difference(wins, losses, ties, rope=0.02)
+    draws = np.random.default_rng(0).dirichlet((wins + 1, losses + 1, ties + 1), size=400_000)
+    drawn = draws[:, 0] - draws[:, 1]
+    shares = (drawn > 0.02).mean(), (abs(drawn) <= 0.02).mean(), (drawn < -0.02).mean()
+    assert found[:3] == pytest.approx(shares, abs=0.004)
+    assert sum(found[:3]) == pytest.approx(1.0)
+    assert found.mean == pytest.approx(drawn.mean(), abs=5 * drawn.std() / 400_000**0.5)
+    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02 * np.ptp(drawn))
+    mirrored = evaluate.posterior_difference(losses, wins, ties, rope=0.02)
+    assert (mirrored.worse, mirrored.low) == pytest.approx((found.better, -found.high))
+
+
+@pytest.mark.parametrize(("counts", "rope"), [((-1, 0, 0), 0.0), ((1, 1, 1), 1.0)])
+def test_impossible_counts_of_a_posterior_are_refused(counts, rope):
+    with pytest.raises(InputError, match="are needed"):
+        evaluate.posterior_difference(*counts, rope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textbayes.evaluate.measures import micro_f1_interval
+from textbayes.evaluate.intervals import micro_f1_interval
 from textbayes.report.figures import f1_interval
 
 

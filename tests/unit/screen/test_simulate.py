@@ -22,7 +22,16 @@ from textbayes.screen.simulate import (
     draw_start,
     simulate,
 )
-from textbayes.screen.simulations import RuleSummary, calibration, estimate_checks, summarise_stops
+from textbayes.screen.simulations import (
+    Result,
+    RuleSummary,
+    SimulationTask,
+    calibration,
+    draw_recall,
+    estimate_checks,
+    summarise_losses,
+    summarise_stops,
+)
 from textbayes.screen.stopping import make_rule
 
 ORDER = [True, False, True, True, False, False, False, False, False, True]  # ten records, four of them relevant
@@ -94,6 +103,33 @@ def test_how_right_rules_were_and_what_came_of_what_the_estimate_said():
     assert len(said) == 6000
     for found in calibration(said, reached):
         assert found.reached == pytest.approx(found.said, abs=4.0 * 0.5 / np.sqrt(found.n))
+
+
+def finished(review, model, order, stops=()):
+    found = np.array([True, False, *order])
+    done = Simulation(np.arange(len(found)), found, 2, len(found), tuple(stops), ())
+    return Result(SimulationTask(review, model, 0), done)
+
+
+def test_losses_of_models_beside_the_peer():
+    best, half, worst = [True, False, False], [False, True, False], [False, False, True]
+    results = [finished(name, "textbayes", half) for name in ("one", "two")]
+    (alone,) = summarise_losses(results)
+    assert alone == ("textbayes", pytest.approx(0.5), None, None)
+    results += [finished("one", "elas_u4", half), finished("two", "elas_u4", worst)]
+    ours, peer = summarise_losses(results)
+    assert ours == ("textbayes", pytest.approx(0.5), pytest.approx(0.5 / 0.75), pytest.approx(0.5**0.5))
+    assert peer == ("elas_u4", pytest.approx(0.75), 1.0, 1.0)
+    assert all(np.isfinite(found[1:]).all() for found in summarise_losses([*results, finished("one", "elas_u4", best)]))
+
+
+def test_a_plot_names_rules_and_the_target(tmp_path):
+    stops = [Stop("estimate", "", 3, 1.0), Stop("consecutive", "", 4, 1.0)]
+    path = tmp_path / "recall.svg"
+    draw_recall([finished("one", "textbayes", [False, True, False], stops)], path, target=0.8)
+    drawn = path.read_text()
+    for name in ("estimate", "consecutive", "target 80%", "textbayes", "one"):
+        assert f"<!-- {name} -->" in drawn
 
 
 @pytest.mark.skipif(corpus_path("systematic_reviews") is None, reason="corpus 'systematic_reviews' is not there")

@@ -67,6 +67,24 @@ def test_both_solvers_agree(task, monkeypatch):
         np.testing.assert_allclose(rows.predictors(offset), gram.predictors(offset), atol=1e-3)
 
 
+@pytest.mark.parametrize("kind", [GramSolver, RowSolver])
+def test_words_with_a_wider_prior(task, kind, monkeypatch):
+    X, y = task
+    monkeypatch.setattr(solvers, "_TOLERANCE", 1e-10)
+    variances, offset, judged = np.ones(X.shape[1]), np.linspace(-1.0, 1.0, N), np.arange(20)
+    variances[[2, 7]] = 30.0, 4.0
+    solver = kind(X, tol=1e-12) if kind is GramSolver else kind(X)
+    solver.fit(judged, y[:20], (3.0, 0.6), offset)
+    solver.restart(variances)
+    solver.fit(judged, y[:20], (3.0, 0.6), np.zeros(N))
+    ones = sparse.hstack([X @ sparse.diags(np.sqrt(variances)), np.ones((N, 1))]).tocsr()
+    peer = LogisticRegression(fit_intercept=False, C=1.0, tol=1e-12, max_iter=10_000)
+    peer.fit(ones[judged], y[:20], sample_weight=np.where(y[:20] > 0, 3.0, 0.6))
+    np.testing.assert_allclose(solver.predictors(np.zeros(N)), ones @ peer.coef_[0], atol=1e-4)
+    weights = solver.weights()
+    np.testing.assert_allclose(weights[:-1], np.sqrt(variances) * peer.coef_[0][:-1], atol=1e-4)
+
+
 def test_rows_and_columns_give_one_predictor_to_the_last_bit(task):
     X, y = task
     solver, offset = RowSolver(X), np.linspace(-1.0, 1.0, N)

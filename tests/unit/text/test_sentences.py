@@ -61,7 +61,7 @@ def test_a_view_of_vectors_stands_beside_words_and_comes_back_from_its_state(sen
         (lambda view: view["vectorizer"].update(name="hashing"), "embedding.vectorizer"),
         (
             lambda view: view.update(weighting={"name": "words", "fields": {"scheme": "raw", "norm": None}}),
-            "sentence vectors, and they alone",
+            "vectors and tokens, and they alone",
         ),
         (lambda view: view["vectorizer"]["fields"].update(fingerprint_="/etc/passwd"), "fingerprint"),
         (lambda view: view["vectorizer"]["fields"].update(fingerprint_="/etc" * 16), "it is no SHA-256"),

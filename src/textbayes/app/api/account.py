@@ -25,6 +25,7 @@ from textbayes.app.models import (
     Classified,
     Explained,
     ListedModel,
+    classified_file,
     classify_texts,
     explain_text,
     find_model,
@@ -117,9 +118,11 @@ def train(
     file: Annotated[UploadFile, File(description="Labelled texts: CSV, TSV, XLSX or JSON lines.")],
     name: Annotated[str, Form(max_length=200)],
     label_field: Annotated[str, Form(description="Guessed if empty.")] = "",
+    text_field: Annotated[str, Form(description="Several with commas; guessed if empty.")] = "",
 ) -> ListedModel:
-    """Train a model; it is there when its state is ready."""
-    id = training_of(request).begin(who.user, name, file.filename or "texts", file.file.read(), label_field)
+    """Train a model of the rows that have labels; when its state is ready, all rows are classified as well."""
+    content, texts = file.file.read(), [one.strip() for one in text_field.split(",") if one.strip()]
+    id = training_of(request).begin(who.user, name, file.filename or "texts", content, label_field, texts)
     return training_of(request).listed(find_model(registry.store, who.user, id))
 
 
@@ -157,6 +160,12 @@ def download(registry: Registry, who: SignedIn, model_id: ModelId) -> Response:
     if found.content is None:
         raise InputError("the model is not ready; wait until it is trained")
     return Response(found.content, media_type="application/octet-stream")
+
+
+@models_router.get("/{model_id}/classified", response_class=Response)
+def classified(registry: Registry, who: SignedIn, model_id: ModelId) -> Response:
+    """Take along the table that the model was trained on, with what it says of every row."""
+    return classified_file(find_model(registry.store, who.user, model_id)).answer()
 
 
 @models_router.post("/{model_id}/classify")

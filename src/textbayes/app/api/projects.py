@@ -26,14 +26,28 @@ from textbayes.app.api.schemas import (
     RecordsAdded,
     StrategyChange,
 )
+from textbayes.app.categories import NewCategories, create_categories, measure
 from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
+from textbayes.app.duplicates import list_duplicates, unmerge
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
-from textbayes.app.projects import NewProject, ProjectListed, add_records, create_project, delete_project, list_projects
-from textbayes.app.records import FILTERS, Shown, list_records
+from textbayes.app.labels import read_labels
+from textbayes.app.live import CATEGORIES, SCREENING
+from textbayes.app.prisma import PrismaNumbers, prisma_numbers, prisma_picture
+from textbayes.app.projects import (
+    NewProject,
+    ProjectListed,
+    add_records,
+    delete_project,
+    list_projects,
+    project_of_file,
+)
+from textbayes.app.records import FILTERS, SORTS, Shown, list_records
 from textbayes.app.records import show as show_record
+from textbayes.app.stages import topic_of
 from textbayes.app.words import said_words, say, strong_words
 from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged
 from textbayes.screen.settings import TOPIC
@@ -60,16 +74,26 @@ def make_project(
     strategy: Annotated[str, Form()] = "likely",
     prior: Annotated[str, Form(description="reviews or none.")] = "reviews",
     double: Annotated[bool, Form(description="Two people read every record.")] = False,
+    take_answers: Annotated[bool, Form(description="Keep the decisions of the file as your answers.")] = False,
+    kind: Annotated[str, Form(description="screening or categories.")] = SCREENING,
+    labels: Annotated[str, Form(description="Of categories: one on each line, as name or name: description.")] = "",
+    several: Annotated[bool, Form(description="Of categories: a text may have several labels, or none.")] = False,
+    show_guess: Annotated[bool, Form(description="Of categories: people see what the model guesses.")] = True,
 ) -> ProjectMade:
-    """Make a project of a file."""
+    """Make a project of a file, to screen its records or to sort them into categories."""
+    check_choice("kind", kind, (SCREENING, CATEGORIES))
     mapping = Mapping(tuple(field.strip() for field in text_fields.split(",") if field.strip()), id_field)
-    records, merged = read_records(file.filename or "records", file.file.read(), mapping)
+    read = read_records(file.filename or "records", file.file.read(), mapping)
+    if kind == CATEGORIES:
+        plan = NewCategories(name, read_labels(labels), several, show_guess)
+        id = create_categories(registry, who.user, plan, read.records)
+        return ProjectMade(id=id, n_records=len(read.records), merged=_merged(read.merged))
     asked = _questions(questions)
     settings = ScreenSettings(
         topics=tuple(asked), questions={topic: text for topic, text in asked.items() if text}, strategy=strategy
     )
-    id = create_project(registry, who.user, NewProject(name, settings, double, prior), records)
-    return ProjectMade(id=id, n_records=len(records), merged=_merged(merged))
+    id = project_of_file(registry, who.user, NewProject(name, settings, double, prior), read, take_answers)
+    return ProjectMade(id=id, n_records=len(read.records), merged=_merged(read.merged))
 
 
 @router.post("/import", status_code=201)
@@ -88,10 +112,16 @@ def project(who: Reader) -> ProjectDescription:
 @router.patch("/{project_id}")
 def change_strategy(who: Owner, change: StrategyChange) -> ProjectDescription:
     """Hand records out by another strategy from now on."""
-    entry = who.review.screening.change_of_strategy(change.strategy.strip())
+    entry = who.review.as_it_is.change_of_strategy(change.strategy.strip())
     who.review.step(who.user.id, lambda assignments: [entry])
-    with who.review.model():
+    with who.review.engine():
         return _described(who)
+
+
+@router.put("/{project_id}/goal", status_code=204)
+def change_goal(who: Owner, given: schemas.GoalChange) -> None:
+    """Choose anew how much of what is relevant is to be found, and how surely."""
+    judging.change_goal(who.review, who.user.id, given.target, given.confidence)
 
 
 @router.delete("/{project_id}", status_code=204)
@@ -101,31 +131,82 @@ def remove_project(registry: Registry, who: Owner) -> None:
 
 
 @router.post("/{project_id}/records", status_code=201)
-def more_records(who: Owner, file: Annotated[UploadFile, File()]) -> RecordsAdded:
+def more_records(
+    who: Owner, file: Annotated[UploadFile, File()], take_answers: Annotated[bool, Form()] = False
+) -> RecordsAdded:
     """Add records while work goes on; those that are there already are merged."""
-    records, merged = read_records(file.filename or "records", file.file.read())
-    added = add_records(who.review, who.user, records)
-    return RecordsAdded(n_added=added.n_added, merged=_merged([*merged, *added.merged]))
+    read = read_records(file.filename or "records", file.file.read())
+    added = add_records(who.review, who.user, read, take_answers)
+    return RecordsAdded(n_added=added.n_added, merged=_merged(added.merged))
+
+
+@router.get("/{project_id}/duplicates")
+def duplicates(who: Reader, start: Annotated[int, Query(ge=0, lt=1 << 31)] = 0) -> schemas.Duplicates:
+    """List the records that were merged into others, some at a time."""
+    found = list_duplicates(who.review, start)
+    rows = [schemas.DuplicateListed(number=one.number, id=one.duplicate.id, into=one.record.id, reason=one.reason)
+            for one in found.pairs]  # fmt: skip
+    return schemas.Duplicates(duplicates=rows, start=found.start, n_found=found.n_found)
+
+
+@router.post("/{project_id}/duplicates/{number}/separate", status_code=201)
+def separate(who: Owner, number: Annotated[int, Path(ge=0, lt=1 << 31)]) -> schemas.Separated:
+    """Make a duplicate a record of its own, which is screened like the others."""
+    return schemas.Separated(id=unmerge(who.review, who.user, number))
 
 
 @router.get("/{project_id}/export.{kind}", response_class=Response)
-def export_file(registry: Registry, who: Reader, kind: str, topic: Topic = None) -> Response:
+def export_file(
+    registry: Registry,
+    who: Reader,
+    kind: str,
+    topic: Topic = None,
+    only: Annotated[str, Query(description="all, or included: those that are in the review.")] = "all",
+) -> Response:
     """Take along decisions (csv, xlsx, jsonl, ris, bib, nbib, xml), the model (tb), or everything (zip)."""
-    return export(registry, who.review, who.queue_of(topic), kind).answer()
+    return export(registry, who.review, who.queue_of(topic), kind, only).answer()
+
+
+@router.get("/{project_id}/prisma")
+def prisma(who: Reader, topic: Topic = None) -> PrismaNumbers:
+    """Count the records at each step of the review, as a PRISMA 2020 flow diagram has them."""
+    return prisma_numbers(who.review, topic_of(who.queue_of(topic).topic))
+
+
+@router.get("/{project_id}/prisma.svg", response_class=Response)
+def prisma_diagram(who: Reader, topic: Topic = None) -> Response:
+    """Draw the PRISMA 2020 flow diagram."""
+    return prisma_picture(who.review, topic_of(who.queue_of(topic).topic)).answer()
+
+
+@router.get("/{project_id}/lists")
+def lists(who: Reader) -> schemas.Lists:
+    """See the reasons for exclusion and the tags of a project."""
+    with who.review.looking() as assignments:
+        return schemas.Lists(reasons=list(assignments.marks.reasons), tags=list(assignments.marks.tags))
+
+
+@router.put("/{project_id}/lists", status_code=204)
+def change_lists(who: Owner, given: schemas.Lists) -> None:
+    """Give the project other reasons for exclusion and tags."""
+    judging.change_lists(who.review, who.user.id, given.reasons, given.tags)
 
 
 @router.get("/{project_id}/figures/{figure}.{format}", response_class=Response)
 def figure(who: Reader, figure: str, format: str, topic: Topic = None) -> Response:
     """Draw recall, left, probabilities or words, as svg or png."""
-    return picture(who.review, who.queue_of(topic).topic, figure, format).answer()
+    return picture(who.review, topic_of(who.queue_of(topic).topic), figure, format).answer()
 
 
 def _described(who: Access) -> ProjectDescription:
-    settings = who.review.screening.settings
+    review = who.review
+    settings = review.screening.settings if review.kind == SCREENING else None
     return ProjectDescription(
-        id=who.review.id, name=who.review.name, role=who.role, n_records=who.review.collection.n_records,
-        topics=list(settings.topics), questions=dict(settings.questions), strategy=settings.strategy,
-        double=bool(who.review.settings.get("double")), target=settings.target, confidence=settings.confidence,
+        id=review.id, name=review.name, role=who.role, n_records=review.collection.n_records, kind=review.kind,
+        topics=list(review.topics), questions={} if settings is None else dict(settings.questions),
+        strategy=review.strategy, double=bool(review.settings.get("double")),
+        target=None if settings is None else review.goal.target,
+        confidence=None if settings is None else review.goal.confidence,
     )  # fmt: skip
 
 
@@ -159,8 +240,10 @@ def queue(who: Reviewer, topic: Topic = None) -> list[schemas.RecordShown]:
 def judge(who: Reviewer, later: BackgroundTasks, given: schemas.RecordAnswer) -> list[schemas.RecordShown]:
     """Keep an answer, which is in the database when this returns; the records that lie ready next are sent back."""
     reviewer = who.queue_of(given.topic)
-    judging.judge(who.review, reviewer, given.id, given.answer, given.key, given.replace)
+    judging.judge(who.review, reviewer, given.id, given.answer, given.key, given.replace, given.reason)
     later.add_task(judging.top_up, who.review, reviewer)
+    if who.review.kind == CATEGORIES:
+        later.add_task(measure, who.review)
     return [_shown(who, one) for one in judging.assigned_records(who.review, reviewer)]
 
 
@@ -180,12 +263,13 @@ def skip(who: Reviewer, given: schemas.Skip) -> None:
 def records(
     who: Reader,
     topic: Topic = None,
-    show: Annotated[str, Query(description=", ".join(FILTERS))] = "all",
+    show: Annotated[str, Query(description=", ".join(FILTERS) + ", or tag: NAME")] = "all",
     find: Annotated[str, Query(max_length=200)] = "",
     start: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
+    sort: Annotated[str, Query(description=", ".join(SORTS))] = "file",
 ) -> schemas.RecordList:
     """List records, fifty at a time."""
-    found = list_records(who.review, who.queue_of(topic), show, find, start)
+    found = list_records(who.review, who.queue_of(topic), show, find, start, sort)
     rows = [
         schemas.RecordListed(**{**one._asdict(), "notes": by_name(who.review.store, one.notes)})
         for one in found.records
@@ -205,10 +289,16 @@ def note(who: Reviewer, record_id: RecordId, given: schemas.Note) -> None:
     judging.write_note(who.review, who.user.id, record_id, given.text, given.key)
 
 
+@judging_router.put("/records/{record_id}/tags", status_code=204)
+def tags(who: Reviewer, record_id: RecordId, given: schemas.RecordTags) -> None:
+    """Keep your tags of a record, in place of those there were."""
+    judging.write_tags(who.review, who.user.id, record_id, given.tags, given.key)
+
+
 @judging_router.get("/words")
 def words(who: Reader, topic: Topic = None) -> schemas.Words:
     """See what was said of words, what became of it, and the strongest words of the model."""
-    name = who.queue_of(topic).topic
+    name = topic_of(who.queue_of(topic).topic)
     with who.review.model() as screening:
         said, strong = said_words(screening, name), strong_words(screening, name)
     return schemas.Words(said=said, strongest=strong)
@@ -217,17 +307,18 @@ def words(who: Reader, topic: Topic = None) -> schemas.Words:
 @judging_router.post("/words", status_code=204)
 def say_word(who: Reviewer, given: schemas.WordDirection) -> None:
     """Favour or disfavour a word, or forget it; the queue is ranked anew at once."""
-    say(who.review, who.queue_of(given.topic), given.word, given.direction)
+    asked = who.queue_of(given.topic)
+    say(who.review, asked._replace(topic=topic_of(asked.topic)), given.word, given.direction)
 
 
 @judging_router.get("/status")
 def status(who: Reader, topic: Topic = None) -> schemas.ProjectStatus:
     """See what was found, what is left, and whether enough was read."""
-    return schemas.ProjectStatus(**project_status(who.review, who.queue_of(topic).topic))
+    return schemas.ProjectStatus(**project_status(who.review, topic_of(who.queue_of(topic).topic)))
 
 
 def _shown(who: Access, one: Shown) -> schemas.RecordShown:
-    values = {name: value for name, value in vars(one).items() if name != "heading"}
+    values = {name: value for name, value in vars(one).items() if name not in ("heading", "own_tags")}
     text, notes = "".join(part.text for part in one.text), by_name(who.review.store, one.notes)
     return schemas.RecordShown(**{**values, "text": text, "notes": notes})
 
@@ -274,4 +365,4 @@ def conflicts(who: Reader, topic: Topic = None) -> Disagreements:
 @team_router.post("/conflicts", status_code=204)
 def settle(who: Owner, given: schemas.Settlement) -> None:
     """Settle a conflict."""
-    judging.settle(who.review, who.queue_of(given.topic), given.id, given.answer)
+    judging.settle(who.review, who.queue_of(given.topic), given.id, given.answer, given.reason)

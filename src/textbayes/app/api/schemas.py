@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from textbayes.app.entries import Key
+from textbayes.app.entries import LABEL_NUMBERS, Key, Reason
 from textbayes.app.words import SaidWord, WordWeight
 
 MOST_TEXTS = 10_000
@@ -77,6 +77,26 @@ class ProjectMade(BaseModel):
     merged: list[MergedRecord]
 
 
+class DuplicateListed(MergedRecord):
+    """A record that was merged, by the number under which it can be separated again."""
+
+    number: int
+
+
+class Duplicates(BaseModel):
+    """Some of the records that were merged."""
+
+    duplicates: list[DuplicateListed]
+    start: int
+    n_found: int
+
+
+class Separated(BaseModel):
+    """The id of a duplicate that is a record of its own now."""
+
+    id: str
+
+
 class RecordsAdded(BaseModel):
     """Records that were added."""
 
@@ -91,18 +111,26 @@ class ProjectDescription(BaseModel):
     name: str
     role: str
     n_records: int
+    kind: str
     topics: list[str]
     questions: dict[str, str]
     strategy: str
     double: bool
-    target: float
-    confidence: float
+    target: float | None = Field(description="Of a project of categories null, like confidence.")
+    confidence: float | None
 
 
 class StrategyChange(Body):
-    """likely, informative, random, or shares of them such as likely=0.95,random=0.05."""
+    """likely, informative, random, or shares of them; of categories clusters, information, error, margin, …"""
 
     strategy: Annotated[str, Field(max_length=200)]
+
+
+class GoalChange(Body):
+    """The share of the relevant records to find, and the probability with which it is to be reached."""
+
+    target: Annotated[float, Field(gt=0.0, le=1.0)]
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class RecordShown(BaseModel):
@@ -118,6 +146,11 @@ class RecordShown(BaseModel):
     note: str
     notes: dict[str, str]
     answer: str | None
+    excluded_for: str
+    tags: list[str]
+    links: dict[str, str]
+    file: str
+    guesses: list[tuple[str, float]] = Field([], description="Of categories the likeliest labels, with probabilities.")
 
 
 class RecordListed(BaseModel):
@@ -128,6 +161,10 @@ class RecordListed(BaseModel):
     answer: str
     note: str
     notes: dict[str, str]
+    excluded_for: str
+    tags: list[str]
+    probability: float | None
+    extract: str
 
 
 class RecordList(BaseModel):
@@ -138,14 +175,54 @@ class RecordList(BaseModel):
     n_found: int
 
 
+class RecordTags(Body):
+    """One's own tags of a record, in place of those there were; each must be in the project's list."""
+
+    tags: Annotated[list[Reason], Field(max_length=100)]
+    key: Key | None = None
+
+
+class Lists(Body):
+    """The reasons for exclusion and the tags of a project; of several reasons for a record the first counts."""
+
+    reasons: Annotated[list[Reason], Field(max_length=100)]
+    tags: Annotated[list[Reason], Field(max_length=100)]
+
+
 class RecordAnswer(Body):
     """An answer to a record; withdrawn takes one's own back. One that is sent again with its key is kept once."""
 
     id: Plain
-    answer: Answer
+    answer: Answer | Annotated[str, Field(max_length=4_000, pattern=LABEL_NUMBERS)] = Field(
+        description="Of a project of categories numbers of labels with spaces between them, or none."
+    )
+    reason: Annotated[Reason, Field(description="Of an exclusion; one of the project's list.")] = ""
     topic: Plain | None = None
     key: Key | None = None
     replace: bool = Field(False, description="Change another's answer, where one person reads each record.")
+
+
+class FullTextListed(BaseModel):
+    """A record of the second stage, and the name of its file."""
+
+    id: str
+    title: str
+    file: str
+    answer: str
+    excluded_for: str
+
+
+class FullTexts(BaseModel):
+    """The records of the second stage, and the topic under which they are judged."""
+
+    topic: str
+    records: list[FullTextListed]
+
+
+class FullTextAdded(BaseModel):
+    """Whether text was found in a PDF; those that were scanned have none."""
+
+    has_text: bool
 
 
 class Skip(Body):
@@ -230,6 +307,7 @@ class Settlement(Body):
 
     id: Plain
     answer: Literal["relevant", "irrelevant", "unsure"]
+    reason: Reason = ""
     topic: Plain | None = None
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from textbayes.app.pages import account, projects, review
+from textbayes.app.pages import account, categories, full_texts, projects, review
 
 page_router = APIRouter()
 for part in (
     account.router,
     projects.router,
     review.router,
+    full_texts.router,
+    categories.router,
     projects.settings_router,
     account.models_router,
     account.people_router,

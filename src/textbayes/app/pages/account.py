@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
@@ -10,15 +11,18 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from textbayes.app import accounts
 from textbayes.app.access import COOKIE, Admin, AdminLooks, Registry, SignedIn, Writer, find_visitor, training_of
 from textbayes.app.accounts import Visitor
-from textbayes.app.exports import Download
+from textbayes.app.downloads import Download
+from textbayes.app.importing import drop_upload, find_upload, keep_upload
 from textbayes.app.models import (
     TRAINING,
+    classified_file,
     classify_file,
     classify_texts,
     explain_text,
     find_model,
     labels_of,
     open_model,
+    preview_table,
     remove_model,
 )
 from textbayes.app.pages.render import page
@@ -180,17 +184,54 @@ def models_page(request: Request, who: SignedIn) -> HTMLResponse:
 
 
 @models_router.post("")
+def send_table(registry: Registry, who: Writer, file: Annotated[UploadFile, File()]) -> Response:
+    """Take a table of texts, some of which have labels; it is looked at before a model is trained."""
+    id = keep_upload(registry.store, who.user, file.filename or "texts", file.file.read())
+    return RedirectResponse(f"/models/new/{id}", 303)
+
+
+@models_router.get("/new/{upload_id}")
+def look(request: Request, registry: Registry, who: SignedIn, upload_id: str) -> HTMLResponse:
+    """Show what a table holds."""
+    return _look(request, registry, who, upload_id)
+
+
+@models_router.post("/new/{upload_id}")
 def train(
     request: Request,
+    registry: Registry,
     who: Writer,
-    file: Annotated[UploadFile, File()],
+    upload_id: str,
     name: Annotated[str, Form()] = "",
+    text_field: Annotated[list[str] | None, Form()] = None,
     label_field: Annotated[str, Form()] = "",
+    action: Annotated[str, Form()] = "train",
 ) -> Response:
-    """Train a model of labelled texts."""
-    file_name = file.filename or "texts"
-    id = training_of(request).begin(who.user, name or file_name, file_name, file.file.read(), label_field)
+    """Train a model of a table and classify all its rows, or look at it again with other columns."""
+    text = list(dict.fromkeys(one for one in text_field or [] if one))
+    if action == "look":
+        return _look(request, registry, who, upload_id, text, label_field, name)
+    sent = find_upload(registry.store, who.user, upload_id)
+    id = training_of(request).begin(who.user, name or sent.name, sent.name, sent.content, label_field, text)
+    drop_upload(registry.store, upload_id)
     return RedirectResponse(f"/models/{id}", 303)
+
+
+def _look(
+    request: Request,
+    registry: Registry,
+    who: Visitor,
+    upload_id: str,
+    text: Sequence[str] = (),
+    label: str = "",
+    name: str = "",
+) -> HTMLResponse:
+    sent = find_upload(registry.store, who.user, upload_id)
+    seen = preview_table(sent.name, sent.content, text, label)
+    return page(
+        request, "table.html.jinja", who, upload_id=upload_id, seen=seen, name=name or sent.name.rpartition(".")[0],
+        texts=seen.text,
+    )  # fmt: skip
 
 
 @models_router.get("/{model_id}")
@@ -240,12 +281,17 @@ def download(registry: Registry, who: SignedIn, model_id: str) -> Response:
     return Download("model.tb", "application/octet-stream", found.content).answer()
 
 
+@models_router.get("/{model_id}/classified")
+def classified(registry: Registry, who: SignedIn, model_id: str) -> Response:
+    """The table that the model was trained on, classified."""
+    return classified_file(find_model(registry.store, who.user, model_id)).answer()
+
+
 @models_router.post("/{model_id}/classify")
 def classify(registry: Registry, who: Writer, model_id: str, file: Annotated[UploadFile, File()]) -> Response:
     """Classify a file; the answer is a table."""
     model = open_model(find_model(registry.store, who.user, model_id))
-    content = classify_file(model, file.filename or "texts", file.file.read())
-    return Download("classified.csv", "text/csv; charset=utf-8", content).answer()
+    return classify_file(model, file.filename or "texts", file.file.read()).answer()
 
 
 def _model(request: Request, registry: Registry, who: Visitor, model_id: str, text: str = "") -> HTMLResponse:

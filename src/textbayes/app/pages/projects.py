@@ -10,16 +10,31 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Registry, SignedIn, Writer
 from textbayes.app.accounts import list_members, list_strangers, match_person, set_role
-from textbayes.app.exports import KINDS, export, read_project
+from textbayes.app.categories import NewCategories, create_categories
+from textbayes.app.duplicates import list_duplicates, unmerge
+from textbayes.app.exports import CATEGORY_KINDS, KINDS, OF_RECORDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
+from textbayes.app.labels import read_labels
+from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.pages.render import page
-from textbayes.app.projects import NewProject, add_records, create_project, delete_project, list_projects
+from textbayes.app.projects import Added, NewProject, add_records, delete_project, list_projects, project_of_file
 from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
 from textbayes.screen import ScreenSettings
-from textbayes.screen.duplicates import Merged
 from textbayes.screen.settings import TOPIC
 
 router = APIRouter()
+Given = dict[str, str | bool]  # what the form of a new project has
+_NOTHING: Given = {
+    "name": "",
+    "questions": "",
+    "double": False,
+    "take_answers": False,
+    "kind": SCREENING,
+    "labels": "",
+    "several": False,
+    "hide_guess": False,
+}
 
 
 @router.get("/")
@@ -42,7 +57,7 @@ def upload(registry: Registry, who: Writer, file: Annotated[UploadFile, File()])
 @router.get("/uploads/{upload_id}")
 def look(request: Request, registry: Registry, who: SignedIn, upload_id: str) -> HTMLResponse:
     """Show what a file holds, and ask what it is for."""
-    return _look(request, registry, who, upload_id, Mapping(), {"name": "", "questions": "", "double": False})
+    return _look(request, registry, who, upload_id, Mapping(), _NOTHING)
 
 
 @router.post("/uploads/{upload_id}")
@@ -58,18 +73,32 @@ def take(
     id_field: Annotated[str, Form()] = "",
     prior: Annotated[str, Form()] = "none",
     double: Annotated[bool, Form()] = False,
+    take_answers: Annotated[bool, Form()] = False,
+    kind: Annotated[str, Form()] = SCREENING,
+    labels: Annotated[str, Form()] = "",
+    several: Annotated[bool, Form()] = False,
+    hide_guess: Annotated[bool, Form()] = False,
     action: Annotated[str, Form()] = "create",
 ) -> Response:
     """Make a project of a file, or look at it again with other fields."""
     mapping = Mapping(tuple(dict.fromkeys(field for field in (title_field, text_field) if field)), id_field)
     if action == "look":
-        given: dict[str, str | bool] = {"name": name, "questions": questions, "double": double}
+        given: Given = {
+            "name": name, "questions": questions, "double": double, "take_answers": take_answers, "kind": kind,
+            "labels": labels, "several": several, "hide_guess": hide_guess,
+        }  # fmt: skip
         return _look(request, registry, who, upload_id, mapping, given)
     sent = find_upload(registry.store, who.user, upload_id)
-    records, _ = read_records(sent.name, sent.content, mapping)
-    topics = topics_of(questions)
-    settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
-    id = create_project(registry, who.user, NewProject(name or sent.name, settings, double, prior), records)
+    read = read_records(sent.name, sent.content, mapping)
+    check_choice("kind", kind, (SCREENING, CATEGORIES))
+    if kind == CATEGORIES:
+        plan = NewCategories(name or sent.name, read_labels(labels), several, show_guess=not hide_guess)
+        id = create_categories(registry, who.user, plan, read.records)
+    else:
+        topics = topics_of(questions)
+        settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
+        screening = NewProject(name or sent.name, settings, double, prior)
+        id = project_of_file(registry, who.user, screening, read, take_answers)
     registry.review(id)  # reads all records, here rather than at the first look
     drop_upload(registry.store, upload_id)
     return RedirectResponse(f"/projects/{id}/judge", 303)
@@ -91,7 +120,7 @@ def topics_of(questions: str) -> dict[str, str]:
 
 
 def _look(
-    request: Request, registry: Registry, who: SignedIn, upload_id: str, mapping: Mapping, given: dict[str, str | bool]
+    request: Request, registry: Registry, who: SignedIn, upload_id: str, mapping: Mapping, given: Given
 ) -> HTMLResponse:
     sent = find_upload(registry.store, who.user, upload_id)
     seen = preview(sent.name, sent.content, mapping)
@@ -110,23 +139,58 @@ def settings_page(request: Request, registry: Registry, who: Reader, topic: str 
 @settings_router.post("/strategy")
 def change_strategy(who: Owner, strategy: Annotated[str, Form()]) -> Response:
     """Hand records out by another strategy from now on."""
-    entry = who.review.screening.change_of_strategy(strategy.strip())
+    entry = who.review.as_it_is.change_of_strategy(strategy.strip())
     who.review.step(who.user.id, lambda assignments: [entry])
     return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
 
 
 @settings_router.post("/records")
-def more_records(request: Request, registry: Registry, who: Owner, file: Annotated[UploadFile, File()]) -> HTMLResponse:
+def more_records(
+    request: Request,
+    registry: Registry,
+    who: Owner,
+    file: Annotated[UploadFile, File()],
+    take_answers: Annotated[bool, Form()] = False,
+) -> HTMLResponse:
     """Add records while work goes on."""
-    records, merged = read_records(file.filename or "records", file.file.read())
-    added = add_records(who.review, who.user, records)
-    return _settings(request, registry, who, None, added.n_added, [*merged, *added.merged])
+    read = read_records(file.filename or "records", file.file.read())
+    added = add_records(who.review, who.user, read, take_answers)
+    return _settings(request, registry, who, None, added)
+
+
+@settings_router.post("/goal")
+def change_goal(
+    who: Owner, target: Annotated[float, Form(ge=1, le=100)], confidence: Annotated[float, Form(ge=1, le=99.9)]
+) -> Response:
+    """Choose anew when to stop; both in percent."""
+    judging.change_goal(who.review, who.user.id, target / 100.0, confidence / 100.0)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.get("/duplicates")
+def duplicates(request: Request, who: Reader, start: int = 0) -> HTMLResponse:
+    """Records that were merged, beside those that they were merged into."""
+    return page(request, "duplicates.html.jinja", who, found=list_duplicates(who.review, start))
+
+
+@settings_router.post("/duplicates")
+def separate(who: Owner, number: Annotated[int, Form(ge=0, lt=1 << 31)]) -> Response:
+    """Make a duplicate a record of its own."""
+    unmerge(who.review, who.user, number)
+    return RedirectResponse(f"/projects/{who.review.id}/duplicates", 303)
+
+
+@settings_router.post("/lists")
+def change_lists(who: Owner, reasons: Annotated[str, Form()] = "", tags: Annotated[str, Form()] = "") -> Response:
+    """Give the project other reasons for exclusion and tags, one on each line."""
+    judging.change_lists(who.review, who.user.id, reasons.splitlines(), tags.splitlines())
+    return RedirectResponse(f"/projects/{who.review.id}/settings#lists", 303)
 
 
 @settings_router.get("/export.{kind}")
-def export_file(registry: Registry, who: Reader, kind: str, topic: str | None = None) -> Response:
+def export_file(registry: Registry, who: Reader, kind: str, topic: str | None = None, only: str = "all") -> Response:
     """A table of decisions, the model, or the whole project as a file."""
-    return export(registry, who.review, who.queue_of(topic or who.first_topic), kind).answer()
+    return export(registry, who.review, who.queue_of(topic or who.first_topic), kind, only).answer()
 
 
 @settings_router.post("/members")
@@ -168,15 +232,14 @@ def _settings(
     registry: Registry,
     who: Access,
     topic: str | None,
-    n_added: int | None = None,
-    merged: list[Merged] | None = None,
+    added: Added | None = None,
 ) -> HTMLResponse:
     members, reviewer = list_members(registry.store, who.review.id), who.queue_of(topic or who.first_topic)
     strangers = list_strangers(registry.store, who.review)
     with who.review.looking() as assignments:
-        unblinded = assignments.sees_all(who.user.id)
+        unblinded, marks = assignments.sees_all(who.user.id), assignments.marks
+    kinds = CATEGORY_KINDS if who.review.kind == CATEGORIES else KINDS
     return page(
-        request, "settings.html.jinja", who, topic=reviewer.topic, members=members, kinds=KINDS, strangers=strangers,
-        unblinded=unblinded,
-        n_added=n_added, merged=merged or [],
+        request, "settings.html.jinja", who, topic=reviewer.topic, members=members, kinds=kinds, of_records=OF_RECORDS,
+        strangers=strangers, unblinded=unblinded, marks=marks, added=added,
     )  # fmt: skip

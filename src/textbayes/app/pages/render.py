@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from textbayes.app.access import Access
 from textbayes.app.accounts import Visitor
+from textbayes.app.stages import topic_of
 from textbayes.display.lines import visible
+from textbayes.evaluate.asked import Share
 from textbayes.report.render import percent, signed
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -35,6 +39,8 @@ def _environment() -> Environment:
         "day": day,
         "duration": duration,
         "sentence": sentence,
+        "hits": hits,
+        "topic_of": topic_of,
     }
     return environment
 
@@ -80,6 +86,31 @@ def sentence(text: str) -> str:
     """
     name = "." in text.split(" ", 1)[0]
     return f"{text if name else text[:1].upper() + text[1:]}."
+
+
+def hits(text: str, find: str) -> Markup:
+    """A text with every place marked that has what was looked for, in any letter case.
+
+    >>> str(hits("Tea & green tea", "tea"))
+    '<mark class="hit">Tea</mark> &amp; green <mark class="hit">tea</mark>'
+    """
+    shown = visible(text, unseen=True)
+    parts = re.split(f"({re.escape(find.strip())})", shown, flags=re.IGNORECASE) if find.strip() else [shown]
+    marked = [Markup('<mark class="hit">{}</mark>').format(part) if k % 2 else escape(part)
+              for k, part in enumerate(parts)]  # fmt: skip
+    return Markup("").join(marked)
+
+
+def share_in_words(share: Share | None) -> str:
+    """An accuracy with its interval; empty where there are too few answers yet.
+
+    >>> share_in_words(Share(0.8333, 0.7, 0.915)), share_in_words(None)
+    ('83% (95% interval 70% to 92%)', '')
+    """
+    if share is None:
+        return ""
+    value, low, high = (f"{100.0 * part:.0f}%" for part in share[:3])
+    return f"{value} (95% interval {low} to {high})"
 
 
 def day(seconds: float) -> str:

@@ -13,6 +13,7 @@ from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
 from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.categories import measure, standing
 from textbayes.app.dashboard import (
     DRAWINGS,
     TopicView,
@@ -23,13 +24,17 @@ from textbayes.app.dashboard import (
     project_status,
 )
 from textbayes.app.entries import Key
-from textbayes.app.pages.render import page
-from textbayes.app.records import FILTERS, Shown, list_records, show
+from textbayes.app.live import CATEGORIES
+from textbayes.app.pages.render import page, share_in_words
+from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_steps, prisma_svg
+from textbayes.app.records import SORTS, Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
+from textbayes.app.stages import is_full_text, topic_of
 from textbayes.app.words import said_words, say, strong_words, words_of_protocol
 
 router = APIRouter(prefix="/projects/{project_id}")
 FormKey = Annotated[Key | None, Form(description="What is sent again with its key is kept once.")]
+_FIRST = 20  # records that are listed beside the words
 _PART = "x-part"  # header of a request by script, which wants the records and not the whole page
 
 
@@ -54,17 +59,23 @@ def judge(
     later: BackgroundTasks,
     id: Annotated[str, Form()],
     answer: Annotated[str, Form()],
+    label: Annotated[list[str] | None, Form(description="Numbers of labels, for the answer “labels”.")] = None,
     topic: Annotated[str | None, Form()] = None,
     key: FormKey = None,
     replace: Annotated[bool, Form()] = False,
+    reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Keep an answer, or put a record aside; what comes next is in the queue already."""
     reviewer = who.queue_of(topic or who.first_topic)
+    if answer == "labels":
+        answer = " ".join(label or []) or "none"
     if answer == "skip":
         judging.skip(who.review, reviewer, id, key)
     else:
-        judging.judge(who.review, reviewer, id, answer, key, replace)
+        judging.judge(who.review, reviewer, id, answer, key, replace, reason)
     later.add_task(judging.top_up, who.review, reviewer)
+    if who.review.kind == CATEGORIES:
+        later.add_task(measure, who.review)
     return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
@@ -91,6 +102,21 @@ def note(
     return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
 
 
+@router.post("/tags")
+def tags(
+    request: Request,
+    who: Reviewer,
+    id: Annotated[str, Form()],
+    tag: Annotated[list[str] | None, Form()] = None,
+    topic: Annotated[str | None, Form()] = None,
+    key: FormKey = None,
+) -> Response:
+    """Keep one's tags of a record."""
+    judging.write_tags(who.review, who.user.id, id, [one for one in tag or [] if one], key)
+    reviewer = who.queue_of(topic or who.first_topic)
+    return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
+
+
 def _reads(who: Access) -> bool:
     with who.review.looking() as assignments:
         return who.may("reviewer") and not assignments.sees_all(who.user.id)
@@ -99,13 +125,21 @@ def _reads(who: Access) -> bool:
 def _answer(request: Request, who: Access, reviewer: ReviewerQueue, shown: list[Shown]) -> Response:
     """The records for a script, the page for a person, or the way to the page after a form was sent."""
     with who.review.looking() as assignments:
-        n_read = len(assignments.history[reviewer])
-    content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": reviewer.topic}
+        n_read, marks, labels = len(assignments.history[reviewer]), assignments.marks, assignments.labels
+        n_records = who.review.collection.n_records
+        full_text = is_full_text(reviewer.topic)
+        if full_text:
+            n_records = len(assignments.to_assess(topic_of(reviewer.topic)))
+    share = who.review.as_it_is.last_share if labels is not None else None
+    content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": reviewer.topic, "full_text": full_text}
+    content |= {"reasons": marks.choices(full_text), "all_tags": marks.tags}
+    content |= {"labels": labels, "share": share_in_words(share)}
     if _PART in request.headers:
         return page(request, "records_part.html.jinja", who, **content)
     if request.method == "POST":
         return RedirectResponse(f"/projects/{who.review.id}/judge?{urlencode({'topic': reviewer.topic})}", 303)
-    return page(request, "judge.html.jinja", who, n_records=who.review.collection.n_records, **content)
+    template = "judge.html.jinja" if labels is None else "label.html.jinja"
+    return page(request, template, who, n_records=n_records, **content)
 
 
 @router.get("/words")
@@ -123,12 +157,13 @@ def say_word(
     back: Annotated[str, Form()] = "words",
 ) -> Response:
     """Favour, disfavour or forget words; commas stand between several. ``back`` is the page that follows."""
-    reviewer = who.queue_of(topic or who.first_topic)
+    asked = who.queue_of(topic or who.first_topic)
+    reviewer = asked._replace(topic=topic_of(asked.topic))
     for one in [part.strip() for given in word for part in given.split(",")]:
         if one:
             say(who.review, reviewer, one, direction)
     after = "judge" if back == "judge" else "words"
-    return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode({'topic': reviewer.topic})}", 303)
+    return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode({'topic': asked.topic})}", 303)
 
 
 @router.post("/protocol")
@@ -142,24 +177,35 @@ def read_protocol(
 def _words(
     request: Request, who: Access, topic: str | None, found: list[str] | None = None, pasted: str = ""
 ) -> HTMLResponse:
-    name = who.queue_of(topic or who.first_topic).topic
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
     with who.review.model() as screening:
         said, strong = said_words(screening, name), strong_words(screening, name)
     known = {one.word for one in said}
     strong = [one for one in strong if one.word not in known]
-    return page(request, "words.html.jinja", who, topic=name, said=said, strong=strong, found=found, pasted=pasted)
+    first = list_records(who.review, who.queue_of(name), "unread", sort="probability").records[:_FIRST]
+    return page(
+        request, "words.html.jinja", who, topic=name, said=said, strong=strong, found=found, pasted=pasted, first=first
+    )
 
 
 @router.get("/records")
 def records_page(
-    request: Request, who: Reader, topic: str | None = None, show: str = "all", find: str = "", start: int = 0
+    request: Request,
+    who: Reader,
+    topic: str | None = None,
+    show: str = "all",
+    find: str = "",
+    start: int = 0,
+    sort: str = "file",
 ) -> HTMLResponse:
     """Records with what stands of each, some at a time."""
     reviewer = who.queue_of(topic or who.first_topic)
-    listed = list_records(who.review, reviewer, show, find, start)
+    listed = list_records(who.review, reviewer, show, find, start, sort)
+    with who.review.looking() as assignments:
+        filters = filters_of(assignments)
     return page(
-        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=FILTERS, show=show, find=find,
-        people=names_of(who.review.store),
+        request, "records.html.jinja", who, topic=reviewer.topic, listed=listed, filters=filters, show=show, find=find,
+        sort=sort, sorts=SORTS[:1] if who.review.kind == CATEGORIES else SORTS, people=names_of(who.review.store),
     )  # fmt: skip
 
 
@@ -169,7 +215,13 @@ def record_page(request: Request, who: Reader, id: str, topic: str | None = None
     reviewer = who.queue_of(topic or who.first_topic)
     shown = show_record(who.review, reviewer, id)
     notes = by_name(who.review.store, shown.notes)
-    return page(request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes)
+    with who.review.looking() as assignments:
+        labels, marks = assignments.labels, assignments.marks
+    reasons = marks.choices(is_full_text(reviewer.topic))
+    return page(
+        request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes, reasons=reasons,
+        all_tags=marks.tags, labels=labels,
+    )  # fmt: skip
 
 
 _MOST_CONFLICTS = 50  # of a page
@@ -177,11 +229,15 @@ _MOST_CONFLICTS = 50  # of a page
 
 @router.get("/dashboard")
 def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
-    """Estimate, curve, forecast, probabilities and words."""
-    name = who.queue_of(topic or who.first_topic).topic
+    """Estimate, curve, forecast, probabilities and words; of a project of categories labels and accuracy."""
+    if who.review.kind == CATEGORIES:
+        stands = standing(who.review)
+        share = share_in_words(stands.share)
+        return page(request, "categories.html.jinja", who, stands=stands, share=share)
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
     status = project_status(who.review, name)
     with who.review.model() as screening:
-        seen = TopicView.of(screening, name)
+        seen = TopicView.of(screening, name, who.review.goal.target)
     costs = costs_of_certainty(seen.state, seen.target, status["seconds_each"])
     drawings = {kind: Markup(page_svg(kind, seen)) for kind in DRAWINGS}
     return page(
@@ -193,7 +249,24 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
 @router.get("/figures/{kind}.{format}")
 def figure(who: Reader, kind: str, format: str, topic: str | None = None) -> Response:
     """A drawing as a file."""
-    return picture(who.review, who.queue_of(topic or who.first_topic).topic, kind, format).answer()
+    return picture(who.review, topic_of(who.queue_of(topic or who.first_topic).topic), kind, format).answer()
+
+
+@router.get("/prisma")
+def prisma_page(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
+    """The PRISMA 2020 flow diagram."""
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
+    numbers = prisma_numbers(who.review, name)
+    drawn = Markup(prisma_svg(numbers))  # escaped where it is made
+    return page(
+        request, "prisma.html.jinja", who, topic=name, numbers=numbers, drawn=drawn, steps=prisma_steps(numbers)
+    )
+
+
+@router.get("/prisma.svg")
+def prisma_file(who: Reader, topic: str | None = None) -> Response:
+    """The flow diagram as a file."""
+    return prisma_picture(who.review, topic_of(who.queue_of(topic or who.first_topic).topic)).answer()
 
 
 @router.get("/conflicts")
@@ -203,17 +276,23 @@ def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     name = reviewer.topic
     found = disagreements(who.review, name)
     rows = [(show(who.review, reviewer, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
+    with who.review.looking() as assignments:
+        reasons = assignments.marks.choices(is_full_text(name))
     return page(
         request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
-        agreements=found.agreement,
+        agreements=found.agreement, reasons=reasons,
     )  # fmt: skip
 
 
 @router.post("/conflicts")
 def settle(
-    who: Owner, id: Annotated[str, Form()], answer: Annotated[str, Form()], topic: Annotated[str | None, Form()] = None
+    who: Owner,
+    id: Annotated[str, Form()],
+    answer: Annotated[str, Form()],
+    topic: Annotated[str | None, Form()] = None,
+    reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Settle a conflict."""
     reviewer = who.queue_of(topic or who.first_topic)
-    judging.settle(who.review, reviewer, id, answer)
+    judging.settle(who.review, reviewer, id, answer, reason if answer == "irrelevant" else "")
     return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': reviewer.topic})}", 303)

@@ -211,8 +211,8 @@ def _ris_row(tags: _Tags) -> dict[str, str]:
     def each_line(*names: str) -> list[str]:
         return list(dict.fromkeys(line for name in names for lines in tags.get(name, []) for line in lines))
 
-    number = _PMID.fullmatch(" ".join(values("AN")).strip())
-    return reference_row(
+    number, notes = _PMID.fullmatch(" ".join(values("AN")).strip()), "; ".join(values("N1"))
+    row = reference_row(
         title=values("TI", "T1", "CT", "BT", "TT", "ST", "T2"),
         abstract=" ".join(values("AB", "N2")),
         authors=each_line("A1", "AU"),
@@ -223,6 +223,7 @@ def _ris_row(tags: _Tags) -> dict[str, str]:
         keywords=each_line("KW"),
         url=[url for line in each_line("UR") for url in line.split(";")],
     )
+    return {**row, "notes": notes} if notes else row
 
 
 def _own_id(tags: _Tags) -> str:

@@ -28,6 +28,7 @@ const main = document.querySelector("main[data-judge]");
 const loaded = secret(); // this page, as it was loaded
 const boxes = new Map([...document.querySelectorAll("[data-project]")].map((one) => [one.dataset.project, outbox(one.dataset.project)]));
 keepNotes();
+keepTags();
 if (main) judging();
 boxes.forEach((box) => box.send()); // what an earlier page could not send
 
@@ -74,7 +75,8 @@ function outbox(project) {
 
   // Sent again until an answer comes that is ours: a server that is down, a gateway that says 502, a broken network.
   async function deliver(item) {
-    const body = new URLSearchParams({ csrf: document.body.dataset.csrf, key: item.key, ...item.fields });
+    const body = new URLSearchParams({ csrf: document.body.dataset.csrf, key: item.key });
+    Object.entries(item.fields).forEach(([name, values]) => [values].flat().forEach((one) => body.append(name, one)));
     const options = { method: "POST", body, headers: { "x-part": "1" }, credentials: "same-origin", keepalive: true };
     let response, page;
     try {
@@ -163,11 +165,25 @@ function showNotes() {
   });
 }
 
+// Tags save themselves when they are ticked.
+function keepTags() {
+  document.querySelectorAll("form.tags button").forEach((one) => { one.hidden = true; });
+  document.addEventListener("change", (event) => {
+    const form = event.target.closest("form.tags");
+    if (!form) return;
+    const given = new FormData(form);
+    boxes.get(document.body.dataset.project).add("tags", form.action, {
+      topic: given.get("topic") ?? "", id: given.get("id"), tag: given.getAll("tag"),
+    });
+  });
+}
+
 function judging() {
   const { judge, undo, topic } = main.dataset;
   const box = boxes.get(document.body.dataset.project);
   const counter = document.getElementById("n-read");
   const keys = document.getElementById("keys");
+  const live = document.getElementById("share"); // accuracy, where texts get labels
   const buttons = document.querySelectorAll(".answers button");
 
   const desk = () => document.getElementById("desk");
@@ -187,16 +203,19 @@ function judging() {
     fresh.filter((one) => one.dataset.id !== current()?.dataset.id).forEach((one) => {
       one.hidden = Boolean(current());
       desk().append(one);
-      if (!one.hidden) one.querySelector(".title").focus({ preventScroll: true });
+      const elsewhere = document.activeElement?.closest("header, nav"); // somebody is about to leave: the focus stays
+      if (!one.hidden && !elsewhere) one.querySelector(".title").focus({ preventScroll: true });
     });
     if (!old) count(found);
     showNotes();
+    desk().querySelectorAll("form.tags button").forEach((one) => { one.hidden = true; });
     ready();
   }
 
   function count(found) {
     const more = unsent("judge").filter((item) => item.fields.answer !== "skip").length;
     counter.textContent = String(Number(found.dataset.read) + more);
+    if (live) live.textContent = found.dataset.share;
   }
 
   function ready() {
@@ -206,9 +225,23 @@ function judging() {
     field.value = current()?.dataset.id ?? "";
   }
 
-  function answer(given) {
+  // The labels that are ticked, as an answer; the ticks are gone for the next text.
+  function ticked() {
+    const boxes = [...document.querySelectorAll("#answer input[name=label]")];
+    const given = boxes.filter((one) => one.checked).map((one) => one.value);
+    boxes.forEach((one) => { one.checked = false; });
+    return given.join(" ") || "none";
+  }
+
+  function answer(given, reason = "") {
     const shown = current();
     if (!shown?.dataset.id) return;
+    if (given === "irrelevant" && !reason && "reasons" in main.dataset) { // a full text is excluded for a reason
+      tell("· choose the reason: its number, or its button");
+      shown.querySelector(".reasons button")?.focus();
+      return;
+    }
+    if (given === "labels") given = ticked();
     const id = shown.dataset.id;
     const next = articles().find((one) => one !== shown);
     document.activeElement?.blur(); // a note is saved before its record goes
@@ -222,7 +255,7 @@ function judging() {
       next.querySelector(".title").focus({ preventScroll: true });
     }
     ready();
-    box.add("judge", judge, { topic, id, answer: given });
+    box.add("judge", judge, { topic, id, answer: given, reason });
   }
 
   box.done = (item, found) => {
@@ -235,11 +268,12 @@ function judging() {
       articles().forEach((one) => one.remove());
       take(found);
       current()?.querySelector(".title").focus({ preventScroll: true });
-    } else if (!current()) take(found);
+    } else if (!current() && found.querySelector("article:not([data-id=''])")) take(found); // else more is asked for
   };
 
   // Whenever nothing is left to send, there is a record to read and one after it.
   let filling = false;
+  let lost = false; // whether the server did not answer when it was asked for more
   box.idle = async () => {
     if (filling) return;
     filling = true;
@@ -248,18 +282,42 @@ function judging() {
       try {
         const response = await fetch(`${judge}?topic=${encodeURIComponent(topic)}`, { headers: { "x-part": "1" } });
         const found = parsed(await response.text()).getElementById("desk");
-        if (found) { take(found, said !== before); break; }
+        if (found) {
+          const old = said !== before; // answers were given meanwhile: it may hold nothing but what they were given to
+          if (!old || found.querySelector("article:not([data-id=''])")) take(found, old);
+          if (lost) tell("· saved");
+          lost = false;
+          if (old && !current() && !box.items().length) continue; // nobody else would ask again
+          break;
+        }
         if (response.ok || response.status < 500) { tell("· the next record could not be loaded; load the page again"); break; }
       } catch { /* asked again */ }
+      lost = true;
       tell("· the server is not responding; trying again");
       await pause(2000);
     }
     filling = false;
   };
 
+  const guess = document.getElementById("guess"); // a person may hide it, on all projects of this browser
+  if (guess) {
+    try { guess.checked = localStorage.getItem("textbayes:guess") !== "hidden"; } catch { /* shown, then */ }
+    const show = () => main.classList.toggle("no-guess", !guess.checked);
+    guess.addEventListener("change", () => {
+      show();
+      try { localStorage.setItem("textbayes:guess", guess.checked ? "shown" : "hidden"); } catch { /* for this page */ }
+    });
+    show();
+  }
+
   document.getElementById("answer").addEventListener("submit", (event) => {
     event.preventDefault();
     answer(event.submitter.value);
+  });
+  desk().parentElement.addEventListener("submit", (event) => {
+    if (!event.target.matches("form.reasons")) return;
+    event.preventDefault();
+    answer("irrelevant", event.submitter.value);
   });
   document.getElementById("undo").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -271,17 +329,29 @@ function judging() {
   if (box.items().length) take(desk().cloneNode(true)); // without what was answered before this page was loaded
 
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.matches("input:not([type=checkbox]), textarea, select");
+    const typing = event.target.matches("input:not([type=checkbox], [type=file]), textarea, select");
     if (event.repeat && !typing) { // a key that is held down is one answer
-      if (event.target.closest(".answers")) event.preventDefault();
+      if (event.target.closest(".answers, .reasons")) event.preventDefault();
       return;
     }
     if (typing && event.key === "Escape") { event.target.blur(); return; }
     if (typing || !keys.checked || event.ctrlKey || event.altKey || event.metaKey) return;
-    const says = { r: "relevant", i: "irrelevant", u: "unsure", s: "skip" }[event.key.toLowerCase()];
-    if (says) { event.preventDefault(); answer(says); }
-    else if (event.key.toLowerCase() === "b") { event.preventDefault(); box.add("undo", undo, { topic }); }
-    else if (event.key.toLowerCase() === "n") { event.preventDefault(); current()?.querySelector("textarea")?.focus(); }
+    if (event.key === "Enter" && event.target.closest("a, button, summary")) return; // it has its own use there
+    const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
+    const number = /^Digit[1-9]$/.test(event.code) ? Number(event.code.at(-1)) - 1 : -1;
+    const pressed = document.querySelector(`.answers [aria-keyshortcuts="${CSS.escape(key)}"]`);
+    if (number >= 0 && event.shiftKey) {
+      current()?.querySelectorAll(".tags input[type=checkbox]")[number]?.click();
+    } else if (pressed?.matches("input")) { event.preventDefault(); pressed.checked = !pressed.checked; }
+    else if (pressed?.form.id === "undo") { event.preventDefault(); box.add("undo", undo, { topic }); }
+    else if (pressed) { event.preventDefault(); answer(pressed.value); }
+    else if (number >= 0) {
+      const reason = current()?.querySelectorAll(".reasons button")[number]?.value;
+      if (reason) answer("irrelevant", reason);
+    } else if (event.key.toLowerCase() === "l") {
+      const name = document.querySelector("#new-label input[name=name]");
+      if (name) { event.preventDefault(); name.focus(); }
+    } else if (event.key.toLowerCase() === "n") { event.preventDefault(); current()?.querySelector("textarea")?.focus(); }
     else if (event.key.toLowerCase() === "w") {
       event.preventDefault();
       const why = current()?.querySelector("details");

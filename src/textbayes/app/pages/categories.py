@@ -1,0 +1,58 @@
+"""The pages of a project of categories beside those of any project: its labels, and a model of the answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from textbayes.app import categories
+from textbayes.app.access import Owner, Reader, Registry, Reviewer, training_of
+from textbayes.app.pages.render import page
+
+router = APIRouter(prefix="/projects/{project_id}")
+
+
+@router.get("/labels")
+def labels_page(request: Request, who: Reader) -> HTMLResponse:
+    """All labels, and how many texts have each."""
+    stands = categories.standing(who.review, look_ahead=False)
+    return page(request, "labels.html.jinja", who, stands=stands)
+
+
+@router.post("/labels")
+def change_label(
+    who: Reviewer,
+    name: Annotated[str, Form()],
+    description: Annotated[str, Form()] = "",
+    label: Annotated[int | None, Form(description="The number of a label that there is.")] = None,
+    back: Annotated[str, Form()] = "labels",
+) -> Response:
+    """Make a label, or give one another name or description. ``back`` is the page that follows."""
+    if label is None:
+        categories.add_label(who.review, who.user.id, name, description)
+    else:
+        categories.change_label(who.review, who.user.id, label, name, description)
+    return RedirectResponse(f"/projects/{who.review.id}/{'judge' if back == 'judge' else 'labels'}", 303)
+
+
+@router.post("/labels/{label}/merge")
+def merge(who: Owner, label: int, into: Annotated[int, Form()]) -> Response:
+    """Have a label count as another one."""
+    categories.merge_labels(who.review, who.user.id, label, into)
+    return RedirectResponse(f"/projects/{who.review.id}/labels", 303)
+
+
+@router.post("/labels/{label}/remove")
+def remove(who: Owner, label: int) -> Response:
+    """Take a label off all texts."""
+    categories.remove_label(who.review, who.user.id, label)
+    return RedirectResponse(f"/projects/{who.review.id}/labels", 303)
+
+
+@router.post("/train")
+def train(request: Request, registry: Registry, who: Reviewer) -> Response:
+    """Train a model of the answers; it is among the models of whoever asked for it."""
+    id = training_of(request).begin_with_answers(who.user, registry, who.review)
+    return RedirectResponse(f"/models/{id}", 303)

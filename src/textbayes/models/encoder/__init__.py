@@ -1,0 +1,1 @@
+"""A pretrained encoder that is fine-tuned on the training texts: a member of the automatic pool (extra ``encoder``)."""
