@@ -2,8 +2,8 @@
 
     python benchmarks/bench_room_labels.py [--texts 20000] [--answers 60]
 
-Paragraphs of posts to ten newsgroups, each labelled with its group. Everything goes by the REST interface of a server in
-a process of its own; a person answers after reading for a second, as fast as people do.
+Paragraphs of posts to ten newsgroups, each labelled with its group. Everything goes by the REST interface of a server
+in a process of its own; a person answers after reading for a second, as fast as people do.
 """
 
 from __future__ import annotations

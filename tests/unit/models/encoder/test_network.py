@@ -15,8 +15,8 @@ pytest.importorskip("transformers", reason="the extra encoder is not installed: 
 import torch
 
 from references.encoders import GROUPS, draw, write_encoder
-from textbayes.core.device import cuda_is_there
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.machine import cuda_is_there
 from textbayes.models.encoder import network as networks
 from textbayes.models.encoder.schedule import Schedule, operations
 from textbayes.text.subwords import NONE, Subwords
