@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textbayes.core.errors import InputError
 from textbayes.text.packed import unpack
-from textbayes.text.tokenize import CharacterTable, Tokens, parse_pattern, tokenize
+from textbayes.text.tokenize import CharacterTable, parse_pattern, tokenize
 
 FAST_PATTERNS = [
     r"(?u)\b\w\w+\b",
