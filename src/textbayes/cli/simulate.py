@@ -93,8 +93,8 @@ def simulate(
     whether its probabilities are calibrated.
 
     \b
-    textbayes simulate review.csv --label-field label_included --question "tea and blood pressure"
-    textbayes simulate review.csv --label-field label_included --rule estimate --plot recall.svg
+    textbayes simulate review.csv --label-field included --question "green tea"
+    textbayes simulate review.csv --label-field included --plot recall.svg
     """
     from textbayes.cli.screen import prior_table
     from textbayes.screen.simulations import SimulationTask, check_plot_ending, run_tasks

@@ -39,7 +39,7 @@ from textbayes.text.tokenize import (
     DEFAULT_PATTERN,
     PATTERN_NAMES,
     Runs,
-    Tokens,
+    TextTokens,
     parse_pattern,
     split_unspaced,
     tidied,
@@ -64,7 +64,7 @@ class Counted(NamedTuple):
     names: Packed
 
 
-def count_words(tokens: Tokens) -> Counted:
+def count_words(tokens: TextTokens) -> Counted:
     """Count single tokens."""
     from textbayes.kernels.linear.columns import count_ids
 
@@ -72,7 +72,7 @@ def count_words(tokens: Tokens) -> Counted:
     return Counted(Counts(starts, ids[: starts[-1]].copy(), counts[: starts[-1]].copy()), tokens.names)
 
 
-def word_grams(tokens: Tokens, term_of: AnyArray, terms: Packed, ngram_range: tuple[int, int]) -> Counted:
+def word_grams(tokens: TextTokens, term_of: AnyArray, terms: Packed, ngram_range: tuple[int, int]) -> Counted:
     """Count n-grams of the terms of tokens; tokens of term −1 are left out before."""
     symbols = term_of[tokens.ids]
     kept = symbols >= 0
@@ -205,7 +205,7 @@ def check_analysis(analyzer: str, token_pattern: str, stop_words: object, stemme
                 raise InputError(f"{name} needs analyzer='word', not {analyzer!r}; set {name}=None")
 
 
-class Piece(NamedTuple):
+class CountedPiece(NamedTuple):
     """Counts of one batch and the term of each id: −1 for none, and several ids may stand for one term."""
 
     starts: IntArray
@@ -218,7 +218,7 @@ class Analysis(NamedTuple):
     """The distinct terms of some texts, in order of first occurrence, and how often each text has them."""
 
     terms: Packed
-    pieces: list[Piece]
+    pieces: list[CountedPiece]
 
     @property
     def n_docs(self) -> int:
@@ -236,7 +236,7 @@ def analyze(texts: Iterable[str], options: TextOptions) -> Analysis:
         counted = list(in_order(lambda batch: _read(batch, options, count_words), batches(texts)))
         numbers, tokens = _merge([words.names for words, _ in counted])
         term_of, terms = select_terms(tokens, options)
-        pieces = [Piece(*words.counts, term_of[ids]) for (words, _), ids in zip(counted, numbers, strict=True)]
+        pieces = [CountedPiece(*words.counts, term_of[ids]) for (words, _), ids in zip(counted, numbers, strict=True)]
         return _with_runs(Analysis(terms, pieces), [runs for _, runs in counted])
     scanned = list(in_order(lambda batch: _read(batch, options, lambda tokens: tokens), batches(texts)))
     numbers, tokens = _merge([words.names for words, _ in scanned])
@@ -280,11 +280,11 @@ def stop_tokens(words: Iterable[str], pattern: str, lowercase: bool) -> tuple[st
     return tuple(sorted(unpack(tokenize(list(words), pattern, lowercase).names)))
 
 
-def columns_to_csr(pieces: Iterable[Piece], column_of_term: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def columns_to_csr(pieces: Iterable[CountedPiece], column_of_term: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """CSR arrays (data, indices, indptr) with sorted columns; terms of column −1 are left out, equal columns added."""
     from textbayes.kernels.linear.columns import sorted_rows
 
-    def rows(piece: Piece) -> tuple[AnyArray, AnyArray, AnyArray]:
+    def rows(piece: CountedPiece) -> tuple[AnyArray, AnyArray, AnyArray]:
         column_of = np.full(len(piece.term_of), -1, dtype=np.int64)
         known = piece.term_of >= 0
         column_of[known] = column_of_term[piece.term_of[known]]
@@ -329,7 +329,7 @@ def frequencies(analysis: Analysis) -> tuple[IntArray, IntArray]:
     return documents, occurrences
 
 
-def _tokens(batch: Sequence[str], options: TextOptions) -> tuple[Tokens, list[Runs]]:
+def _tokens(batch: Sequence[str], options: TextOptions) -> tuple[TextTokens, list[Runs]]:
     """The words of a batch, and its runs of scripts without spaces where these are read apart."""
     texts, runs = plain_texts(batch, options)
     return tokenize(texts, options.token_pattern, options.lowercase), runs
@@ -342,7 +342,7 @@ def plain_texts(texts: Sequence[str], options: TextOptions) -> tuple[Sequence[st
     return split_unspaced(texts) if options.analyzer == "mixed" else (texts, [])
 
 
-def _read(batch: list[str], options: TextOptions, then: Callable[[Tokens], R]) -> tuple[R, list[Counted]]:
+def _read(batch: list[str], options: TextOptions, then: Callable[[TextTokens], R]) -> tuple[R, list[Counted]]:
     """What becomes of a batch's words, and the counts of its runs of scripts without spaces."""
     tokens, runs = _tokens(batch, options)
     return then(tokens), [run_grams(of_script, options.ngram_range) for of_script in runs]
@@ -383,7 +383,7 @@ def select_terms(tokens: Packed, options: TextOptions) -> tuple[AnyArray, Packed
 
 def _merge_grams(counted: Iterable[Counted]) -> Analysis:
     index = StringIndex()
-    pieces = [Piece(*counts, index.add(names)) for counts, names in counted]
+    pieces = [CountedPiece(*counts, index.add(names)) for counts, names in counted]
     return Analysis(index.strings(), pieces)
 
 
@@ -395,12 +395,12 @@ def _with_runs(words: Analysis, runs: list[list[Counted]]) -> Analysis:
     pieces = []
     for piece, of_batch in zip(words.pieces, runs, strict=True):
         for counts, names in of_batch:
-            piece = _side_by_side(piece, Piece(*counts, index.add(names) + n_words))
+            piece = _side_by_side(piece, CountedPiece(*counts, index.add(names) + n_words))
         pieces.append(piece)
     return Analysis(join(words.terms, index.strings()), pieces)
 
 
-def _side_by_side(left: Piece, right: Piece) -> Piece:
+def _side_by_side(left: CountedPiece, right: CountedPiece) -> CountedPiece:
     """Each document's counts on the left and then those on the right."""
     ids = np.empty(len(left.ids) + len(right.ids), dtype=np.int32)
     counts = np.empty(len(ids), dtype=np.int32)
@@ -408,4 +408,4 @@ def _side_by_side(left: Piece, right: Piece) -> Piece:
         places = np.arange(len(piece.ids)) + np.repeat(before, np.diff(piece.starts))
         ids[places] = piece.ids + np.int32(first_id)
         counts[places] = piece.counts
-    return Piece(left.starts + right.starts, ids, counts, np.concatenate([left.term_of, right.term_of]))
+    return CountedPiece(left.starts + right.starts, ids, counts, np.concatenate([left.term_of, right.term_of]))

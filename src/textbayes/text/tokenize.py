@@ -158,7 +158,7 @@ class TokenRule(NamedTuple):
     alone: str | None = None
 
 
-class Tokens(NamedTuple):
+class TextTokens(NamedTuple):
     """Tokens of some documents: ids in reading order, where each document's begin, and the token of each id."""
 
     ids: AnyArray
@@ -245,7 +245,7 @@ def character_table(unit: str, bounded: bool, lowercase: bool) -> CharacterTable
     return CharacterTable(unit, bounded, lowercase)
 
 
-def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
+def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> TextTokens:
     """Find and number the tokens of texts, as ``re.findall(pattern, text.lower())`` finds them.
 
     Parameters
@@ -284,7 +284,7 @@ def prepared(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> tuple[Pa
     return pack(texts), is_ascii, table
 
 
-def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
+def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> TextTokens:
     from textbayes.kernels.text.tokens import scan_words
 
     packed, is_ascii, table = prepared(texts, rule, lowercase)
@@ -292,10 +292,10 @@ def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
         packed.data, packed.offsets[1:], is_ascii, table.fold, table.kind, table.lower, rule.least, rule.bounded
     )
     names = Packed(data[: offsets[n_names]].copy(), offsets[: n_names + 1].copy())
-    return Tokens(ids[:n_ids].copy(), doc_starts, names)
+    return TextTokens(ids[:n_ids].copy(), doc_starts, names)
 
 
-def _by_pattern(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
+def _by_pattern(texts: Sequence[str], pattern: str, lowercase: bool) -> TextTokens:
     named = named_pattern(pattern)
     find_all = re.compile(token_expression(pattern)).findall
     find_in_ascii = re.compile(named.in_ascii).findall if named is not None else find_all
@@ -307,7 +307,7 @@ def _by_pattern(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
         doc_starts[i + 1] = len(found)
     index = StringIndex()
     ids = index.add(pack_bytes(found))
-    return Tokens(ids, doc_starts, index.strings())
+    return TextTokens(ids, doc_starts, index.strings())
 
 
 class Script(NamedTuple):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textbayes.core.errors import InputError
 from textbayes.text.packed import unpack
-from textbayes.text.tokenize import CharacterTable, Tokens, parse_pattern, tokenize
+from textbayes.text.tokenize import CharacterTable, TextTokens, parse_pattern, tokenize
 
 FAST_PATTERNS = [
     r"(?u)\b\w\w+\b",
@@ -46,7 +46,7 @@ ODDITIES = st.sampled_from("İıΣσςßẞKÅÇçéÉñ_09٣²Ⅷ東京नम�
 TEXTS = st.lists(st.text(st.one_of(ODDITIES, st.characters()), max_size=40), max_size=6)
 
 
-def read(tokens: Tokens) -> list[list[str]]:
+def read(tokens: TextTokens) -> list[list[str]]:
     names = unpack(tokens.names)
     cuts = tokens.doc_starts.tolist()
     return [[names[i] for i in tokens.ids[a:b]] for a, b in pairwise(cuts)]

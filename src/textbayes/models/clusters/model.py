@@ -291,7 +291,7 @@ class ClusterWords(NamedTuple):
         return self.sums[:, None] * self.shares
 
 
-class DocumentCounts(NamedTuple):
+class CountedDocuments(NamedTuple):
     """Counts by document (CSR) and by word: CSC ``indptr``, rows, where each value is in the CSR order, and totals.
 
     ``lengths`` interpolate functions of the length, where words come in bursts.
@@ -323,13 +323,13 @@ class SweepResult(NamedTuple):
     bound: float
 
 
-def arrange(X: sparse.csr_matrix, omega: FloatArray, bursts: bool = False) -> DocumentCounts:
+def arrange(X: sparse.csr_matrix, omega: FloatArray, bursts: bool = False) -> CountedDocuments:
     """Documents in the two orders that sweeps read; with ``bursts`` for words that have a δ."""
     numbered = sparse.csr_matrix((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc()
     totals = np.bincount(X.indices, X.data, minlength=X.shape[1]).astype(np.float64)
     lengths = length_basis(omega) if bursts else None
     parts = numbered.indptr, numbered.indices, numbered.data, totals, data_constant(X, omega)
-    return DocumentCounts(X, omega, *parts, lengths)
+    return CountedDocuments(X, omega, *parts, lengths)
 
 
 def data_constant(X: sparse.csr_matrix, omega: FloatArray) -> float:
@@ -339,7 +339,7 @@ def data_constant(X: sparse.csr_matrix, omega: FloatArray) -> float:
 
 
 def sweep(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     known: Known,
     words: ClusterWords,
     memberships: FloatArray,
@@ -366,7 +366,7 @@ def sweep(
 
 
 def fit_memberships(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     words: ClusterWords,
     start: FloatArray,
     max_steps: int,
@@ -379,7 +379,7 @@ def fit_memberships(
 
 
 def _read_documents(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     words: ClusterWords,
     factors: FloatArray,
     start: FloatArray,
@@ -402,7 +402,7 @@ def _read_documents(
     return points, shares, ratios, bounds
 
 
-def _expected_words(documents: DocumentCounts, words: ClusterWords) -> FloatArray:
+def _expected_words(documents: CountedDocuments, words: ClusterWords) -> FloatArray:
     """Occurrences of known words, of bursts the first, in each document if it were of one cluster, (n_docs, K)."""
     if words.deltas is None or documents.lengths is None:
         return documents.omega[:, None] * words.rates.sum(axis=0)
@@ -410,7 +410,7 @@ def _expected_words(documents: DocumentCounts, words: ClusterWords) -> FloatArra
     return np.asarray(weights @ (effective_lengths(nodes, words.deltas) @ words.rates))
 
 
-def _exposure(documents: DocumentCounts, known: Known, words: ClusterWords, means: FloatArray) -> FloatArray:
+def _exposure(documents: CountedDocuments, known: Known, words: ClusterWords, means: FloatArray) -> FloatArray:
     """Thousands of words of each cluster that each word could have occurred in, T (V, K), given E θ (n_docs, K)."""
     if words.deltas is None or documents.lengths is None:
         sizes = known.exposure + (documents.omega[:, None] * means).sum(axis=0)
@@ -420,7 +420,7 @@ def _exposure(documents: DocumentCounts, known: Known, words: ClusterWords, mean
 
 
 def _update_deltas(
-    documents: DocumentCounts, words: ClusterWords, points: FloatArray, copies: FloatArray
+    documents: CountedDocuments, words: ClusterWords, points: FloatArray, copies: FloatArray
 ) -> ClusterWords:
     """δ given how many occurrences of each word were copies, (V,)."""
     assert words.deltas is not None
@@ -432,7 +432,7 @@ def _update_deltas(
 
 
 def _expected_counts(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     factors: FloatArray,
     shares: FloatArray,
     ratios: FloatArray,
@@ -473,7 +473,7 @@ def _update_words(
 
 
 def _rest_of_bound(
-    documents: DocumentCounts, known: Known, words: ClusterWords, log_means: FloatArray, normalisers: FloatArray
+    documents: CountedDocuments, known: Known, words: ClusterWords, log_means: FloatArray, normalisers: FloatArray
 ) -> float:
     """Part of the bound beside the documents' own: normalisers of α, the words' Dirichlets, known documents."""
     alpha, points = words.alpha, words.points

@@ -23,7 +23,7 @@ from textbayes.models.clusters.model import (
     LARGEST,
     SMALLEST,
     ClusterWords,
-    DocumentCounts,
+    CountedDocuments,
     Known,
     data_constant,
     dirichlet_strengths,
@@ -141,7 +141,7 @@ class Rules(NamedTuple):
 
 
 def search(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     known: Known,
     totals: FloatArray,
     given: tuple[FloatArray | None, FloatArray | None],
@@ -153,7 +153,7 @@ def search(
 
     Parameters
     ----------
-    documents : DocumentCounts
+    documents : CountedDocuments
         Those of unknown class.
     known : Known
         Those of known class, summed up by cluster.
@@ -184,7 +184,7 @@ def search(
 
 
 def search_bursts(
-    documents: DocumentCounts, known: Known, found: ClusterSearch, learn: tuple[bool, bool], rules: Rules,
+    documents: CountedDocuments, known: Known, found: ClusterSearch, learn: tuple[bool, bool], rules: Rules,
     pool: ThreadPoolExecutor | None,
 ) -> ClusterSearch:  # fmt: skip
     """Go on from the Poisson's clusters with words that come in bursts, each with a δ of its own."""
@@ -198,7 +198,7 @@ def first_memberships(X: sparse.csr_matrix, alpha: FloatArray) -> FloatArray:
 
 
 def _one_search(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     known: Known,
     words: ClusterWords,
     learn: tuple[bool, bool],
@@ -211,7 +211,7 @@ def _one_search(
 
 
 def _climb(
-    documents: DocumentCounts,
+    documents: CountedDocuments,
     known: Known,
     words: ClusterWords,
     memberships: FloatArray,
