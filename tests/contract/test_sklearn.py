@@ -70,6 +70,9 @@ CASES: dict[type[BaseEstimator], list[BaseEstimator]] = {
 }
 
 
+OF_EXTRAS = ("textbayes.models.encoder.network",)  # needs PyTorch, and has no estimator
+
+
 def public_estimators(package: ModuleType) -> list[type[BaseEstimator]]:
     """Every class of the package that is fitted and then predicts or transforms, as ``sklearn.utils.all_estimators``.
 
@@ -77,7 +80,7 @@ def public_estimators(package: ModuleType) -> list[type[BaseEstimator]]:
     """
     found = set()
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if any(part.startswith("_") for part in module.name.split(".")):
+        if any(part.startswith("_") for part in module.name.split(".")) or module.name in OF_EXTRAS:
             continue
         for name, item in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             ours = issubclass(item, BaseEstimator) and item.__module__.startswith(f"{package.__name__}.")

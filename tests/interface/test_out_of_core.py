@@ -33,9 +33,10 @@ def same_model(first, second):
     np.testing.assert_allclose(
         one.model_.word_weights().weights, other.model_.word_weights().weights, rtol=0, atol=1e-6
     )
-    for name in ("labels", "accuracy_interval", "micro_f1_interval", "subset_accuracy_interval"):
-        assert one.held_out_.pop(name, None) == other.held_out_.pop(name, None)
-    assert one.held_out_ == pytest.approx(other.held_out_, abs=1e-9)
+    assert one.held_out_.keys() == other.held_out_.keys()
+    for name, value in one.held_out_.items():
+        nested = isinstance(value, (str, dict))
+        assert other.held_out_[name] == (value if nested else pytest.approx(value, abs=1e-9)), name
     np.testing.assert_array_equal(one.fingerprints_, other.fingerprints_)
     texts = ["corn prices rise", "a goal for the bank", "nothing known here"]
     np.testing.assert_allclose(one.predict_proba(texts), other.predict_proba(texts), rtol=0, atol=1e-6)

@@ -106,9 +106,13 @@ def test_a_page_with_the_training(kind, lines, write, documents, many_labels, tm
     assert f"m.tb: cross-validation on {path}" in text
     # So few texts are held out one by one, whatever the folds asked for.
     assert "Cross-validated in 15 folds: each text was classified by a model that was not trained on it." in text
-    assert f"Macro F1 {summary['held_out']['macro_f1']:.3f}" in text
-    if kind == "multiclass":
-        assert f"Accuracy {100 * summary['held_out']['accuracy']:.1f}%" in text
+    keys = {"Macro F1": "macro_f1"} | ({"Accuracy": "accuracy"} if kind == "multiclass" else {"Micro F1": "micro_f1"})
+    for name, key in keys.items():
+        value, (low, high) = summary["held_out"][key], summary["held_out"][f"{key}_interval"]
+        shown = re.search(rf"{name} ([\d.]+)%? .{{0,40}}?95% interval ([\d.]+)%? to ([\d.]+)", text)
+        assert shown is not None, name
+        scale = 100.0 if float(shown[3]) > 1.0 else 1.0
+        assert [float(one) / scale for one in shown.groups()] == pytest.approx([value, low, high], abs=0.06)
     # The file is the same with and without the page: what the page needs is not kept.
     lines("train", path, "-o", tmp_path / "n.tb", "--folds", 3)
     assert (tmp_path / "n.tb").read_bytes() == (tmp_path / "m.tb").read_bytes()

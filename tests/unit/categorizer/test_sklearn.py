@@ -181,7 +181,9 @@ def test_explanations_show_in_notebooks_with_everything_escaped():
 def test_a_fitted_model_shows_its_figures_in_notebooks(model):
     shown = model._repr_html_()
     figures = model.held_out_
-    assert f"Accuracy <strong>{figures['accuracy']:.1%}</strong> (95% interval " in shown
+    said = re.search(r"Accuracy <strong>([\d.]+)</strong> \(95% interval ([\d.]+) to ([\d.]+)\)", shown)
+    expected = [figures["accuracy"], *figures["accuracy_interval"]]
+    assert [float(one) for one in said.groups()] == pytest.approx(expected, abs=0.05)
     assert f"{figures['labels']['grain']['f1']:.3f}" in shown
     for name in (*model.classes_, *model.member_names()):
         assert str(name) in shown
