@@ -326,10 +326,10 @@ def _show(found: Sequence[Suggestion], documents: Sequence[Document], with_words
     for one in found:
         document = documents[one.index]
         guess = "–" if one.guess is None else ", ".join(one.guess) or "none of the labels"
-        words = shortened(", ".join(one.words[:3]), screen.width // 3)
+        words = shortened(", ".join(one.words[:3]), screen.width // 4)
         table.add_row(
-            shortened(document.id, screen.width // (6 if with_words else 4)),
-            shortened(document.text, screen.width // (4 if with_words else 3)),
+            shortened(document.id, screen.width // 4),
+            shortened(document.text, screen.width // (5 if with_words else 3)),
             shortened(guess, screen.width // 5),
             "" if one.probability is None else f"{one.probability:.2f}",
             words if with_words else _WHY[one.reason].format(score=one.score),
