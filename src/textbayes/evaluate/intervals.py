@@ -21,7 +21,7 @@ Korn & Graubard (1998), Survey Methodology 24, 193-201. Lam, Gopal & Qian (2023)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from textbayes.evaluate.measures import ZeroDivision
 CROSS_VALIDATED = 1.5  # the variance of cross-validated figures around the truth, by that of independent texts
 _LEAST_VARIANCE = 1e-12  # less is rounding
 _FEW_TEXTS = 100
+_AT_ONCE = 20_000  # texts whose counts by label are held as numbers at a time
 
 Ends = tuple[float, float]
 
@@ -77,6 +78,14 @@ class Units(NamedTuple):
         size = len(self.group)
         one = sparse.csr_matrix((np.ones(size), (self.group, np.arange(size))), shape=(self.n, size))
         return np.asarray(one @ np.asarray(values, dtype=np.float64))
+
+    def blocks(self, *counts: AnyArray) -> Iterator[list[FloatArray]]:
+        """Sums over the texts of each unit, of some units at a time where each is a text."""
+        if self.group is not None:
+            yield [self.sums(one) for one in counts]
+            return
+        for start in range(0, self.n, _AT_ONCE):
+            yield [self.sums(one[start : start + _AT_ONCE]) for one in counts]
 
     def variance(self, left_out: FloatArray) -> float:
         """Of a figure, from its values with each unit left out; one text alone, of two, or none, has none."""
@@ -156,18 +165,24 @@ def macro_f1_interval(
     zero_division : {0, 1, "skip"}
         F1 of a label that no text has and no text is given.
     """
-    hits = units.sums(2.0 * (Y_true & decided))
-    due = units.sums(Y_true.astype(np.float64) + decided)
-    size = units.sums(Y_true)
-    has = size.any(axis=0)
+    both, n_labels = Y_true & decided, Y_true.shape[1]
+    hits, given, size, squares = (np.zeros(n_labels) for _ in range(4))
+    for right, chosen, true in units.blocks(both, decided, Y_true):
+        hits, given, size = hits + 2.0 * right.sum(axis=0), given + chosen.sum(axis=0), size + true.sum(axis=0)
+        squares += (true**2).sum(axis=0)
+    has = size > 0.0
     if not has.any():
         return None
-    f1 = _ratio(hits.sum(axis=0), due.sum(axis=0), np.nan if zero_division == "skip" else zero_division)
-    left_out = _ratio(hits.sum(axis=0) - hits, due.sum(axis=0) - due, np.nan)
-    left_out = np.nanmean(np.where(np.isnan(left_out), f1, left_out), axis=1)  # of a label's only text nothing is known
-    n_labels = int(np.isfinite(f1).sum())
-    most = n_labels**2 / float((1.0 / size.sum(axis=0)[has]).sum())
-    fewest = n_labels**2 / float(sum(1.0 / _effective(one) for one in size.T[has]))
+    due = size + given
+    f1 = _ratio(hits, due, np.nan if zero_division == "skip" else zero_division)
+    means = []
+    for right, chosen, true in units.blocks(both, decided, Y_true):
+        without = _ratio(hits - 2.0 * right, due - chosen - true, np.nan)
+        without = np.where(np.isnan(without), f1, without)  # without a label's only text nothing is known of it
+        means.append(np.nanmean(without, axis=1))
+    left_out, n_counted = np.concatenate(means), int(np.isfinite(f1).sum())
+    most = n_counted**2 / float((1.0 / size[has]).sum())
+    fewest = n_counted**2 / float((squares[has] / size[has] ** 2).sum())
     return units.share(float(np.nanmean(f1)), units.variance(left_out), most, fewest)
 
 
