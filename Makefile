@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo app test test-gpu check hooks fuzz dist smoke bench docs generate lock clean
+.PHONY: demo app test test-gpu check hooks fuzz dist smoke bench docs generate papers lock clean
 
 # uv leaves compiling to bytecode to the first import, so that only what is imported is compiled; let Python keep it.
 export PYTHONDONTWRITEBYTECODE =
@@ -62,6 +62,10 @@ docs: $(VENV)/.ready .cache/constraints.txt
 # Rewrites the generated blocks and example outputs of README.md and docs/ (about two minutes).
 generate: $(VENV)/.ready
 	$(BIN)/python docs/generate.py
+
+# Runs the papers' exhibits again and rewrites their pages (hours); with SAMPLE=1 a few of them, and fails where a page differs.
+papers: $(VENV)/.ready
+	$(BIN)/python docs/reprint.py $(if $(SAMPLE),--sample)
 
 # Mutated model files, snapshots and inputs of every format, as many as one likes: make fuzz MUTATIONS=20000 SEED=1.
 MUTATIONS ?= 20000

@@ -134,14 +134,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sample", action="store_true", help="change nothing; exit 1 where a page differs")
     parser.add_argument("--only", action="append", default=[], help='such as "table 2", of one paper')
-    parser.add_argument("papers", nargs="*", default=papers.names(), choices=papers.names(), metavar="PAPER")
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"{', '.join(papers.names())}; all by default")
     given = parser.parse_args()
     if given.sample:
         if different := sample():
             print(f"{different} results differ; run make papers and read what it changed.")
         return int(bool(different))
     stamp = f"*Printed by `make papers` on {datetime.now(UTC):%Y-%m-%d}, commit `{commit()}`.*"
-    for name in given.papers:
+    for name in given.papers or papers.names():
         rewrite(papers.get(name), given.only, stamp)
     return 0
 
