@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo app test test-gpu check hooks fuzz dist smoke bench docs generate papers lock clean
+.PHONY: demo app test test-gpu test-encoder check hooks fuzz dist smoke bench docs generate papers lock clean
 
 # uv leaves compiling to bytecode to the first import, so that only what is imported is compiled; let Python keep it.
 export PYTHONDONTWRITEBYTECODE =
@@ -39,6 +39,11 @@ test: $(VENV)/.ready
 # What runs on a graphics card, on one; without PyTorch or a card tests are skipped with the reason.
 test-gpu: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -rs tests/unit/inference/test_gpu.py tests/contract/test_inference.py tests/unit/models/encoder -k gpu
+
+# Encoders on the CPU, with PyTorch of the version that the machines of CI have at hand; it stays out of the lock.
+test-encoder: $(VENV)/.ready .cache/constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .cache/constraints.txt 'torch==2.13.0' 'transformers>=5'
+	$(BIN)/python -m pytest -q -rs tests/unit/models/encoder tests/unit/text/test_tokens.py tests/interface/test_encoder.py tests/unit/inference/test_gpu.py
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

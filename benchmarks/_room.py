@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -65,12 +66,15 @@ def make_room(database: str, records: Sequence[Document], n_people: int, questio
 
 def start(database: str, cache: Path, server: int = 0) -> subprocess.Popen[bytes]:
     """Serve a database, by one of several servers; returns when it answers."""
+    with socket.socket() as taken:
+        if taken.connect_ex(("127.0.0.1", PORT + server)) == 0:
+            raise RuntimeError(f"something listens at port {PORT + server} already; end it first")
     command = [sys.executable, "-m", "textbayes.cli.main", "app", "--team", "--database", database]
     command += ["--port", str(PORT + server)]
     own = {"XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": str(cache_folder())}  # but what is compiled is found
     process = subprocess.Popen(command, env={**os.environ, **own}, stdout=subprocess.DEVNULL)
     while True:
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
+        with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
             urllib.request.urlopen(f"{_origin(server)}/login", timeout=5).close()
             return process
         if process.poll() is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import functools
+import hashlib
 import io
 import json
 import tarfile
@@ -11,13 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import platformdirs
 
+from textbayes.core.atomic import atomic_write
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.data import corpus_path, load_corpus
 from textbayes.knowledge import WordPriors
 from textbayes.screen import Collection
 from textbayes.screen.settings import TOPIC
 from textbayes.screen.transfer import FinishedReview, mean_weights, review_weights
+from textbayes.text.sentences import SentenceVectorizer
 
 OTHERS = ("Bannach-Brown_2019", "Kitchenham_2010", "Nagtegaal_2019")  # of the corpus: the rest are drug reviews
 
@@ -32,11 +37,14 @@ class Review(NamedTuple):
     others: WordPriors
     of_drugs: bool
 
-    def collection(self, question: str | None = None, prior: bool = True) -> Collection:
-        """Its records, with a question if one is given."""
+    def collection(self, question: str | None = None, prior: bool = True, vectors: bool = False) -> Collection:
+        """Its records, with a question if one is given, and with sentence vectors if wanted."""
         ids = [str(i) for i in range(len(self.texts))]
-        asked = {TOPIC: question} if question else {}
-        return Collection.read(ids, self.texts, [TOPIC], asked, self.others if prior else None)
+        asked, table = {TOPIC: question} if question else {}, self.others if prior else None
+        if not vectors:
+            return Collection.read(ids, self.texts, [TOPIC], asked, table)
+        model, known = sentence_vectors(self)
+        return Collection.read(ids, self.texts, [TOPIC], asked, table, model, known)
 
 
 def finished_reviews() -> dict[str, FinishedReview]:
@@ -75,6 +83,26 @@ def reviews() -> list[Review]:
         others = mean_weights([told for other, told in weights.items() if other != name])
         found.append(Review(name, list(review.texts), review.relevant, asked, others, name in of_drugs))
     return found
+
+
+@functools.cache
+def _sentence_model() -> SentenceVectorizer:
+    return SentenceVectorizer().fit([])
+
+
+def sentence_vectors(review: Review) -> tuple[SentenceVectorizer, dict[str, FloatArray]]:
+    """The packaged sentence model, and its vectors of the records and the question: computed once on a machine."""
+    model = _sentence_model()
+    texts = list(dict.fromkeys([*review.texts, review.question]))
+    digest = hashlib.sha256(model.fingerprint_.encode())
+    for text in texts:
+        digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    file = platformdirs.user_cache_path("textbayes") / "benchmarks" / f"vectors-{digest.hexdigest()[:16]}.npy"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(file) as stream:
+            np.save(stream, model.transform(texts).toarray().astype(np.float32))
+    return model, dict(zip(texts, np.load(file), strict=True))
 
 
 def _more() -> Path:

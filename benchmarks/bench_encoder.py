@@ -9,7 +9,9 @@ the packaged encoder in half precision. ``tune`` fine-tunes the encoder without 
 schedule of the member, and writes its log-odds: NAME-scores.npz. ``stack`` weighs all by held-out texts, as a training
 does, and judges by test texts. Nothing is chosen on these. The bars: means of 3 seeds, TREC at an accuracy of .965 and
 a log-loss of .125, sentence polarity at an accuracy of .850 and a calibration error of .02; on all corpora a log-loss
-no worse than without the encoder.
+no worse than without the encoder; significantly more accurate on half of those with short texts; on none significantly
+(Holm-corrected) behind the encoder alone. NAME-8 and NAME-32 are few-shot trainings, of so many texts a class, which
+may not be significantly behind training by pairs alone either (SetFit's way, its vectors tuned and a new head on them).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import numpy as np
 
 NAMES = ("trec", "sentence_polarity", "subjectivity", "tweets", "sentences", "subjects", "arxiv_titles", "bbc")
 ENCODER = "encoder"  # its folder in the folder
+SHORT = 60  # words, of a text in the middle
 FEW = 300  # texts: with fewer, more ways to learn are tried
 SEEDS = 3
 NETWORKS = 2  # of a member, each of a seed
@@ -197,8 +200,15 @@ def write_folds(folder: Path, name: str) -> None:
     from textbayes.core.protocols import Features
     from textbayes.models.base import SamplingCallback
 
-    task = (SHORT_TEXTS | TASKS)[name]()
+    corpus, _, each = name.partition("-")
+    task = (SHORT_TEXTS | TASKS)[corpus]()
     learnt, asked = task.parts[0]
+    if each:  # so many texts of every class
+        drawn = np.random.default_rng(int(each)).permutation(learnt)
+        by_class: dict[Any, list[int]] = {}
+        for i in drawn:
+            by_class.setdefault(task.labels[i], []).append(i)
+        learnt = [i for rows in by_class.values() for i in rows[: int(each)]]
     known = {task.labels[i] for i in learnt}
     asked = [i for i in asked if not task.exclusive or task.labels[i] in known]
     texts, tested = ([task.texts[i] for i in rows] for rows in (learnt, asked))
@@ -241,8 +251,10 @@ def stack(folder: Path, names: list[str]) -> None:
 
     names = [name for name in names if any(folder.glob(f"{name}-scores-*.npz"))]
     print(f"{'corpus':<19}{'':<10}{'accuracy':>9}{'log-loss':>9}{'ECE':>7}   (means of pairs of seeds)")
-    missed, gained, behind, figures = [], 0, [], {}
+    missed, gained, short, behind, figures = [], set(), set(), [], {}
     for name in names:
+        if "-" not in name and np.median([len(text.split()) for text in told_of(folder, name).train]) < SHORT:
+            short.add(name)
         scores = scores_of(folder, name)
         found = [judged(folder, name, scores, pair) for pair in range(len(scores["all.test"]))]
         means = {
@@ -262,20 +274,26 @@ def stack(folder: Path, names: list[str]) -> None:
         alone = [judged(folder, name, single, seed).held_out for seed in range(len(single["all.test"]))]
         print(f"{'':<19}held-out log-loss of the pool {np.mean([one.held_out for one in found]):.4f}, with one network "
               f"instead of {NETWORKS} {np.mean(alone):.4f}")  # fmt: skip
-        gained += all(one.p_words <= LEVEL for one in found)
-        behind += [name] if least * len(names) <= LEVEL else []
+        gained |= {name} if all(one.p_words <= LEVEL for one in found) else set()
+        behind.append((least, name))
         bars = BARS.get(name, {})
         missed += [f"{name} {key} {means['pool'][key]:.4f} (bar {bar:g})" for key, bar in bars.items()
                    if (means["pool"][key] < bar if key == "accuracy" else means["pool"][key] > bar)]  # fmt: skip
         if means["pool"]["log-loss"] > means["words"]["log-loss"]:
             missed.append(f"{name} log-loss {means['pool']['log-loss']:.4f} (words {means['words']['log-loss']:.4f})")
+    order = np.sort([p for p, _ in behind])
+    holm = np.minimum(np.maximum.accumulate(order * np.arange(len(order), 0, -1)), 1.0)  # for each p in turn
+    behind = [name for p, name in behind if holm[np.searchsorted(order, p)] <= LEVEL]
+    if len(gained & short) < len(short) / 2:
+        missed.append(f"more accurate than words on {len(gained & short)} of {len(short)} with short texts")
     cards = {str(np.load(file)["card"]) for file in folder.glob("*-scores-*.npz")}
     told = [f"{name} {key} {figures[name][key]:.4f} (bar {bar:g})"
             for name in BARS.keys() & figures.keys() for key, bar in BARS[name].items()]  # fmt: skip
     close(
         f"encoder ({', '.join(sorted(cards))})", not missed and not behind,
-        f"{', '.join(sorted(told))}; significantly more accurate than words on {gained} of {len(names)} corpora, "
-        f"behind the encoder alone on {len(behind)} (bar 0); missed: {'; '.join(missed) or 'none'}",
+        f"{', '.join(sorted(told))}; significantly more accurate than words on {len(gained & short)} of {len(short)} "
+        f"corpora with short texts, behind the encoder or pairs alone on {len(behind)} of {len(names)} (bar 0"
+        f"{': ' * bool(behind)}{', '.join(behind)}); missed: {'; '.join(missed) or 'none'}",
     )  # fmt: skip
 
 
@@ -337,9 +355,14 @@ def judged(folder: Path, name: str, encoder: dict[str, np.ndarray], pair: int) -
     with_best = best_encoder(at, members, held_out)
     chosen, scores, outcome = approve_view(at, *with_best, 1)
     pooled, used = proba_by(chosen, scores)
-    alone = test[place["all"]]
-    own = normalise_classes(special.log_expit(alone)) if space.kind == "multiclass" else special.expit(alone)
-    told = {"words": proba_by(plain, held_out[: len(plain)])[0], "encoder": own, "pool": pooled}
+    told = {"words": proba_by(plain, held_out[: len(plain)])[0]}
+    for way, system in {"all": "encoder", "pairs": "pairs"}.items():
+        if way in place:
+            alone = test[place[way]]
+            exclusive = space.kind == "multiclass"
+            told[system] = normalise_classes(special.log_expit(alone)) if exclusive else special.expit(alone)
+    peers = [system for system in told if system != "words"]
+    told["pool"] = pooled
     exclusive = space.kind != "multilabel"
     truth = space.both_columns(words["truth"].astype(float)) > 0.5
     answers, figures = {}, {}
@@ -356,12 +379,12 @@ def judged(folder: Path, name: str, encoder: dict[str, np.ndarray], pair: int) -
         figures[system] = {"accuracy": float(right.mean()), "log-loss": float(loss), "ECE": error}
     weights = {member.name: float(share.mean()) for member, share in zip(used.members, used.stack.weights, strict=True)}
     better = mcnemar_test(truth, answers["pool"], answers["words"], method="exact")
-    worse = mcnemar_test(truth, answers["pool"], answers["encoder"], method="exact")
+    worse = [mcnemar_test(truth, answers["pool"], answers[peer], method="exact") for peer in peers]
     by_encoder = sum(weights.get(way, 0.0) for way in ways)
     return Judged(
         figures,
         better.p_value if better.difference > 0 else 1.0,
-        worse.p_value if worse.difference < 0 else 1.0,
+        min(one.p_value if one.difference < 0 else 1.0 for one in worse),
         by_encoder != 0.0,
         by_encoder / max(sum(weights.values()), 1e-9),
         float(outcome["log_loss"]) if outcome else float("nan"),

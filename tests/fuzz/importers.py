@@ -82,6 +82,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "topics": lambda path: len(read_topics(path)),
     "qrels": lambda path: len(list(read_qrels(path))),
     "svmlight": lambda path: read_svmlight(path)[0].shape,
+    "counts": documents("svmlight"),
     "judgements": judgements,
 }
 

@@ -210,7 +210,9 @@ def bases() -> list[Base]:
 
 def labels_like(model: TextCategorizer) -> list[Any]:
     """Labels of the kind that the model has, to fit it to again."""
-    kinds = {"binary": [n % 2 == 0 for n in range(len(TEXTS))], "multilabel": [["a"], ["a", "b"]] * (len(TEXTS) // 2)}
+    names = model.label_space_.class_names  # those of a label tree are its own
+    several = [sorted({names[0], names[n % len(names)]}) for n in range(len(TEXTS))]
+    kinds = {"binary": [n % 2 == 0 for n in range(len(TEXTS))], "multilabel": several}
     return kinds.get(model.label_space_.kind, [str(n % 3) for n in range(len(TEXTS))])
 
 

@@ -62,6 +62,7 @@ def variants() -> dict[str, TextCategorizer]:
             TWO,
         ),
         "many": (TextCategorizer(cv=2, embeddings="off"), MANY),
+        "tree": (TextCategorizer(cv=2, model="counts", label_tree={"grain": "goods", "oil": "goods"}), MANY),
         "unsure": (TextCategorizer(cv=2, rule=UnsureBand("shrunk_f1", precision=0.8)), MANY),
         "binary": (TextCategorizer(cv=2, vectorizer=TextVectorizer(stop_words=["and", "the"]), rule="max_f1"), TWO),
         "ngrams": (

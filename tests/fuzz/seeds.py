@@ -256,6 +256,7 @@ SEEDS: dict[str, list[Seed]] = {
     "topics": [Seed("", _TOPIC_FILE, _TOPIC)],
     "qrels": [Seed("", b"1 d1 2\n1 0 d2 1\n", [b" ", b"-", "²".encode()])],
     "svmlight": [Seed(".svm", b"2,7 1:0.5 4:1\n3 2:1\n", b": , # nan 1: qid:1 999999999:1".split(b" "))],
+    "counts": [Seed(".svm", b"2,7 1:5 4:1\n3 2:1\n", b": , # nan 1: qid:1 999999999:1 :9999999999".split(b" "))],
     "judgements": [Seed(".jsonl", _JUDGED_FILE, _JSON)],
 }
 SEEDS["guessed"] = [seed._replace(ending="") for kind in SEEDS for seed in SEEDS[kind]]

@@ -36,6 +36,7 @@ from textbayes.stream.judgements import FILTER_FILE, read_ledger, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.settings import PAPER
 from textbayes.stream.status import read_status, topic_words
+from textbayes.text.sentences import SentenceVectorizer
 
 FOLDER = Path(tempfile.mkdtemp(prefix="textbayes-fuzz-"))
 GRAIN, MONEY = (
@@ -128,13 +129,19 @@ def use_filter(place: Path) -> Any:
 
 
 # -- screenings -------------------------------------------------------------------------------------------------------
-def screening(large: bool = False, **settings: Any) -> Screening:
-    """A screening of forty records with some answers."""
+def screening(large: bool = False, vectors: bool = False, **settings: Any) -> Screening:
+    """A screening of forty records with some answers, with sentence vectors beside their words if wanted."""
     chosen, documents = ScreenSettings(**settings), draw(5, 40)
     prior = WordPriors([WordPrior("corn", "*", "for"), WordPrior("goal", "*", "against")])
     ids, texts = [document.id for document in documents], [document.text for document in documents]
+    model, known = None, {}
+    if vectors:
+        model = SentenceVectorizer.of_state("tiny", "0" * 64, 8)
+        rows = np.random.default_rng(0).normal(size=(len(texts), 8)).astype(np.float32) / 3.0
+        known = dict(zip(texts, rows.clip(-1.0, 1.0), strict=True))
     with solvers(large):
-        made = Screening(Collection.read(ids, texts, chosen.topics, chosen.questions, prior), chosen)
+        read = Collection.read(ids, texts, chosen.topics, chosen.questions, prior, model, known)
+        made = Screening(read, chosen)
         for topic in chosen.topics:
             made.apply(made.word("wheat", "for", topic))
             for document in documents[:12]:
@@ -209,7 +216,13 @@ def bases() -> list[Base]:
             )
         )
     several = {"topics": ("grain", "money"), "questions": {"grain": "corn harvest"}}
-    for name, large, settings in (("small", False, {}), ("large", True, {}), ("topics", False, several)):
+    kinds = (
+        ("small", False, {}),
+        ("large", True, {}),
+        ("topics", False, several),
+        ("vectors", True, {"vectors": True}),
+    )
+    for name, large, settings in kinds:
         state = screening(large, **settings)
         for part, (meta, arrays) in (("state", state.to_state()), ("records", state.collection.to_state())):
             place = snapshot_path(FOLDER, len(found))

@@ -164,3 +164,50 @@ def test_refusals_say_what_to_do(run, files, tmp_path):
     assert "would replace" in said
     said = run("ask", *files, "--labels", " , ", code=2).stderr
     assert "--labels names no label" in said
+
+
+def test_a_vocabulary_describes_labels(lines, run, write, documents, tmp_path):
+    rdf, skos = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2004/02/skos/core#"
+    concepts = "".join(
+        f'<skos:Concept rdf:about="#{name}"><skos:prefLabel>{name}</skos:prefLabel><skos:altLabel>{other}'
+        "</skos:altLabel></skos:Concept>"
+        for name, other in (("grain", "wheat"), ("money", "bank"), ("sport", "goal"))
+    )
+    file = tmp_path / "goods.xml"
+    file.write_text(f'<rdf:RDF xmlns:rdf="{rdf}" xmlns:skos="{skos}">{concepts}</rdf:RDF>')
+    texts = write([{"id": one["id"], "text": one["text"]} for one in documents])
+    rows = lines("ask", texts, "--descriptions", file, "-n", "9")
+    assert {label for row in rows for label in row["guess"]} == {"grain", "money", "sport"}
+    two = lines("ask", texts, "--descriptions", file, "--labels", "grain,sport", "-n", "9")
+    assert {label for row in two for label in row["guess"]} == {"grain", "sport"}
+    refused = run("ask", texts, "--descriptions", file, "--labels", "oil", code=1)
+    assert "no concept named 'oil'" in refused.stderr
+
+
+def test_labels_in_a_column_of_another_name_are_not_passed_over(run, rows, tmp_path):
+    some = [row | {"desk": row["topic"] if i < 30 else ""} for i, row in enumerate(rows)]
+    path = write_csv(tmp_path / "all.csv", some, ["nr", "text", "desk"])
+    said = " ".join(run("ask", path, code=1).stderr.split())
+    assert "'desk' may be it" in said
+    assert f"textbayes ask {path} --label-field desk" in said
+    assert "30 of 90 texts labelled" in run("ask", path, "--label-field", "desk").stderr
+    assert "0 of 90 texts labelled" in run("ask", path, "--no-labels").stderr
+    bare = write_csv(tmp_path / "bare.csv", rows, ["nr", "text"])
+    assert "0 of 90 texts labelled" in run("ask", bare).stderr, "numbers of rows are no labels"
+
+
+def test_a_flat_curve_in_a_wide_band_is_no_forecast(capsys):
+    from types import SimpleNamespace
+
+    from textbayes.cli.ask import _print_growth
+    from textbayes.evaluate.asked import Growth, Share
+
+    sizes, flat = np.array([80, 130, 230]), np.array([0.44, 0.44, 0.44])
+    session = SimpleNamespace(labelled=[0] * 30, multi_label=False)
+    for width, told in [(0.2, False), (0.05, True)]:
+        _print_growth(session, Share(0.42, 0.3, 0.6), Growth(sizes, flat, flat - width, flat + width, 486))
+        said = " ".join(capsys.readouterr().out.split())
+        assert (
+            "Too few labels to forecast growth: with 200 more it may be anything from 0.24 to 0.64." in said
+        ) != told
+        assert ("From about 486 labels on" in said) == told

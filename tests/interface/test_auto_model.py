@@ -135,9 +135,9 @@ def test_a_prior_file_has_words_that_another_model_finds(lines, run, saved, writ
     [
         (["words", "{model}", "--intervals"], "train it with --intervals"),
         (["words", "{model}", "--by", "sign"], "train the model with"),
-        (["words", "{model}", "--plot", "forest", "--output", "x.svg"], "train it with --intervals"),
+        (["words", "{model}", "--plot", "forest", "--output", "x.svg"], "train --inference gibbs"),
         (["words", "{model}", "--prior"], "give one to train with --prior"),
-        (["update", "{model}", "{new}"], "train it with --intervals"),
+        (["update", "{model}", "{new}"], "textbayes train --intervals"),
         (["filter", "{desk}", "--model", "{model}"], "train --preset linear --intervals"),
     ],
 )

@@ -323,10 +323,10 @@ def test_a_real_interrupt(number, code, start, write, tmp_path):
     process = start("train", path, "-o", tmp_path / "model.tb")
     assert b"single-label" in process.stderr.readline()  # all is read, the training begins
     time.sleep(0.5)
-    for _ in range(24):
-        process.send_signal(number)  # again, as people do: Python drops one that comes inside a destructor
+    for _ in range(6_000):
+        process.send_signal(number)  # again and again, also while the run tidies up and the interpreter ends
         try:
-            out, message = process.communicate(timeout=5)
+            out, message = process.communicate(timeout=0.02)
             break
         except subprocess.TimeoutExpired:
             continue

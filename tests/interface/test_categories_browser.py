@@ -26,7 +26,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from test_room_browser import CHROMIUM, OTHER_TITLE, SCREENS, browser, faults, focus, picture, served  # noqa: F401
 
-from textbayes.app.accounts import create_user
+from textbayes.app import judging
+from textbayes.app.accounts import create_user, set_role
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.categories import NewCategories, create_categories
 from textbayes.app.database import Store
 from textbayes.app.labelling import TOPIC
@@ -182,6 +184,83 @@ def test_forty_texts_into_five_categories_by_keyboard(screen, browser, stories, 
         assert page.text_content("main p strong") == "politics"
         page.close()
         assert said == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_two_people_label_blind_and_an_owner_settles_what_they_differ_in(screen, browser, stories, tmp_path):  # noqa: F811
+    """Ann and Bob label the same eight stories by keyboard; Bob takes one for another; a gold question catches him."""
+    titles = list(stories)[:8]
+    texts = [Document(f"t{i}", stories[title][0], (), {}) for i, title in enumerate(titles)]
+    keys = {name: str(k) for k, name in enumerate([*DESCRIBED, "tech"], start=1)}
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}", team=True) as (origin, registry):
+        ann, bob = (create_user(registry.store, name, "a long password") for name in ("Ann", "Bob"))
+        plan = NewCategories("News", {**DESCRIBED, "tech": ""}, double=True)
+        project = create_categories(registry, ann, plan, texts)
+        review = registry.review(project)
+        set_role(registry.store, ann, review, "Bob", "reviewer")
+        wrong, known = titles[3], titles[5]
+        judging.set_gold(review, ReviewerQueue(ann.id, TOPIC), "t5", keys[stories[known][1]])
+        with review.looking() as assignments:  # the first question to Bob is the gold question
+            assignments.gold_due = lambda reviewer: "t5" if reviewer.user == bob.id and "t5" not in (
+                assignments.history[reviewer] | assignments.held[reviewer]) else None  # fmt: skip
+
+        def page_of(name):
+            page = browser.new_context(viewport=SCREENS[screen]).new_page()
+            page.goto(f"{origin}/login")
+            page.fill("input[name=name]", name)
+            page.fill("input[name=password]", "a long password")
+            page.keyboard.press("Enter")
+            page.wait_for_url(f"{origin}/")
+            page.goto(f"{origin}/projects/{project}/judge")
+            return page
+
+        def label(page, others=()):
+            seen = []
+            for _ in range(8):
+                title = shown_title(page)
+                if title not in titles or title in seen:
+                    break
+                seen.append(title)
+                right = stories[title][1]
+                page.keyboard.press(keys["tech" if title in others and right != "tech" else right])
+                page.wait_for_function(SAVED)
+                page.reload()
+            return seen
+
+        anns = page_of("Ann")
+        assert set(label(anns)) == set(titles) - {known}, "who made a gold question is not asked"
+        bobs = page_of("Bob")
+        for page, address in ((bobs, "records?show=unread"), (bobs, "dashboard"), (bobs, "labels")):
+            page.goto(f"{origin}/projects/{project}/{address}")
+            said = page.text_content("main")
+            assert "8 found" in said or address != "records?show=unread", "nothing that Ann said is shown"
+        bobs.goto(f"{origin}/projects/{project}/judge")
+        other = "tech" if stories[wrong][1] != "tech" else "business"
+        assert set(label(bobs, others=(wrong, known))) == set(titles), "Bob is asked about all, and the gold question"
+
+        # The two differ in one story: an owner settles it by keyboard.
+        anns.goto(f"{origin}/projects/{project}/conflicts")
+        assert faults(anns) == []
+        assert anns.locator("article.record").count() == 1
+        assert wrong in anns.text_content("article.record .title")
+        shown = " ".join(anns.text_content("article.record").split())
+        assert f"Ann: {stories[wrong][1]}, Bob: {other}" in shown
+        assert "Cohen’s κ" in anns.text_content("table")
+        anns.locator(f"article.record button[value='{keys[stories[wrong][1]]}']").focus()
+        with anns.expect_navigation():
+            anns.keyboard.press("Enter")
+        assert "No conflicts" in anns.text_content("main")
+        anns.goto(f"{origin}/projects/{project}/dashboard")
+        assert faults(anns) == []
+        row = anns.locator("table:has(caption:text('Answers to gold questions')) tbody tr")
+        n_right = int(stories[known][1] == "tech")
+        assert row.locator("th, td").all_text_contents()[:3] == ["Bob", "1", str(n_right)]
+        with review.looking() as assignments:
+            stands = {titles[int(id[1:])]: assignments.labels.shown(assignments.answer(TOPIC, id))
+                      for id in assignments.opinions[TOPIC]}  # fmt: skip
+            asked = assignments.gold_answers(TOPIC)
+        assert stands == {title: stories[title][1] for title in titles}
+        assert asked == {bob.id: [bool(n_right)]}
 
 
 def test_a_killed_server_loses_no_acknowledged_label(browser, stories, tmp_path):  # noqa: F811

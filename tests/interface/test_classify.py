@@ -216,3 +216,39 @@ def test_of_several_labels_the_nearest_to_its_threshold_counts(lines, models, wr
     assert gaps == sorted(gaps)
     plain = {row["id"]: row for row in lines("classify", models["multilabel"], write(documents), "--intervals")}
     assert all(row == plain[row["id"]] for row in rows)
+
+
+def test_parts_of_the_uncertainty(lines, run, write, documents, tmp_path):
+    path, model, plain = write(documents), tmp_path / "m.tb", tmp_path / "plain.tb"
+    run("train", path, "-o", model, "--model", "online")
+    rows = lines("classify", model, path, "--uncertainty")
+    for row in rows:
+        for parts in row["uncertainty"].values():
+            assert set(parts) == {"epistemic", "aleatoric"}
+            assert 0.0 <= parts["epistemic"] < sum(parts.values()) <= 1.0 + 1e-9
+    table = run("classify", model, path, "--uncertainty", "--csv").stdout.splitlines()
+    assert "epistemic_grain,aleatoric_grain" in table[0]
+    assert "epistemic 0." in run("classify", model, path, "--uncertainty", "--table").stdout
+    run("train", path, "-o", plain, "--family", "gaussian")
+    assert "has no posterior" in run("classify", plain, path, "--uncertainty", code=1).stderr
+
+
+def test_undecided_texts_alone_and_the_same_threshold_in_evaluate(run, lines, models, write, documents):
+    path = write(documents)
+    all_rows = lines("classify", models["multiclass"], path, "--threshold", "0.9")
+    left = lines("classify", models["multiclass"], path, "--threshold", "0.9", "--undecided")
+    assert [row["id"] for row in left] == [row["id"] for row in all_rows if not row["labels"]]
+    (result,) = lines("evaluate", models["multiclass"], path, "--threshold", "0.9")
+    assert result["n_decided"] == len(all_rows) - len(left)
+
+
+def test_a_rule_that_learns_is_proposed_with_its_parameters(run, models, write, documents):
+    done = run("classify", models["multiclass"], write(documents), "--rule", "unsure:precision=0.99", code=1)
+    assert "--rule unsure:precision=0.99 -o" in done.stderr
+
+
+def test_figures_of_texts_without_a_known_word_are_not_cut(run, models, write, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    path = write([{"id": "1", "text": "unseen"}, {"id": "2", "text": "the bank raises rates"}])
+    said = run("classify", models["multiclass"], path, "--intervals", "--table").stdout
+    assert all(line.rstrip().endswith(")") for line in said.splitlines()[1:]), said

@@ -41,6 +41,23 @@ def test_training_on_partitions_writes_an_ordinary_model(run, scheduler, parts, 
     assert model.predict(["wheat and corn", "the bank", "a goal"]).tolist() == ["grain", "money", "sport"]
 
 
+def test_a_label_tree_holds_on_partitions_too(run, lines, scheduler, parts, documents, write, tmp_path):
+    tree, model, alone, folder = (tmp_path / name for name in ("tree.csv", "m.tb", "a.tb", "scores"))
+    tree.write_text("child,parent\ngrain,goods\nmoney,goods\n")
+    how = ("--model", "counts:model=multinomial", "--label-tree", tree)
+    run("train", parts, "--cluster", scheduler, *how, "-o", model)
+    run("train", write(documents), *how, "-o", alone)
+    texts = [doc["text"] for doc in documents]
+    np.testing.assert_allclose(
+        load_model(model).predict_proba(texts), load_model(alone).predict_proba(texts), atol=1e-12
+    )
+    run("classify", model, parts, "--cluster", scheduler, "-o", folder)
+    rows = parquet.read_table([str(path) for path in sorted(folder.glob("*.parquet"))]).to_pylist()
+    assert len(rows) == 15
+    assert all(row["p_goods"] >= max(row["p_grain"], row["p_money"]) for row in rows)
+    assert all("goods" in row["labels"] for row in rows if {"grain", "money"} & set(row["labels"]))
+
+
 def test_texts_without_a_label_are_left_out_of_partitions_too(run, scheduler, tmp_path, documents):
     rows = [doc | {"labels": None if i == 7 else doc["labels"]} for i, doc in enumerate(documents)]
     parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "part-0.parquet")
@@ -106,7 +123,7 @@ def test_what_partitions_cannot_do_is_refused(run, scheduler, parts, models, tmp
     classify = ("classify", models["binary"], parts, "--cluster", scheduler)
     assert "scores files into a folder" in run(*classify, code=2).stderr
     assert (
-        "--threshold, --rule and --sort are not for --cluster"
+        "--threshold, --rule, --sort and --undecided are not for --cluster"
         in run(*classify, "-o", tmp_path / "s", "--top", "1", code=2).stderr
     )
 

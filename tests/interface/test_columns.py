@@ -256,3 +256,21 @@ def test_columns_of_a_model_file_are_checked(run, trained, rows, tmp_path):
         columns = model["state"]["columns"] | {field: value}
         with pytest.raises(ModelFileError, match=f"its columns.{field}"):
             TextCategorizer.from_state(model["state"] | {"columns": columns}, arrays)
+
+
+def test_explain_says_that_rows_have_numbers_where_no_id_is_known(run, models, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("Ticket No,text\nT1,the bank raises rates\nT2,wheat and corn\n")
+    said = " ".join(run("explain", models["multiclass"], path, "--id", "T2", code=1).stderr.split())
+    assert "no id column is known, so rows are numbered 1 to 2; name one with --id-field" in said
+    run("explain", models["multiclass"], path, "--id", "T2", "--id-field", "Ticket No")
+
+
+def test_evaluate_proposes_no_column_whose_values_are_no_labels(run, models, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("Request no,text,place\nA7,the bank raises rates,north\nA7,wheat and corn,south\n")
+    said = " ".join(run("evaluate", models["multiclass"], path, code=1).stderr.split())
+    assert "--label-field Request" not in said
+    assert "no column has labels of the model; the text is read from text" in said
+    path.write_text("Request no,text,place\nA7,the bank raises rates,money\nA7,wheat and corn,grain\n")
+    assert "--label-field place" in " ".join(run("evaluate", models["multiclass"], path, code=1).stderr.split())

@@ -27,7 +27,7 @@ TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in generate.PA
 WITH_EXAMPLES = [page for page, text in TEXTS.items() if any(examples.examples(text))]
 WITH_BLOCKS = [page for page, text in TEXTS.items() if "<!-- generated:" in text]
 MODULES = ["textbayes", *(module.name for module in pkgutil.walk_packages(textbayes.__path__, "textbayes."))]
-SET_UP = r"make |pip install |pip wheel |python3 -m venv "
+SET_UP = r"make |pip install |pip wheel |python3 -m venv |\. \.venv/bin/activate"
 OF_EXTRAS = ("docs/guide/encoder.md",)  # its commands need PyTorch; tests/interface/test_encoder.py runs them
 
 _STALE = "is stale: run python docs/generate.py and read what it changed"

@@ -169,9 +169,9 @@ def test_stems_are_shown_as_whole_words_by_every_command(run, lines, write, tmp_
     table = run("words", model, "--intervals", "--table").stdout
     assert "companies" in table
     assert "compani " not in table
-    assert "90% credible intervals" in table
+    assert "95% credible intervals" in table
     assert "80% credible intervals" in run("words", model, "--intervals", "--level", "0.8", "--table").stdout
-    assert [row["level"] for row in lines("words", model, "--intervals", "--top", "1")] == [0.9, 0.9]
+    assert [row["level"] for row in lines("words", model, "--intervals", "--top", "1")] == [0.95, 0.95]
     for command in ("select", "keyness"):
         shown = run(
             command, tmp_path / "texts.jsonl", "--table", *(["--min-count", "1"] if command == "keyness" else [])
@@ -192,3 +192,9 @@ def test_models_trained_out_of_core_know_whole_words_too(run, lines, write, tmp_
 def test_the_text_is_shown_above_its_explanation(run, models, write, documents):
     shown = run("explain", models["multiclass"], write(documents), "--id", "money-0", "--table").stdout
     assert shown.splitlines()[0] == "“bank raises rates” (money-0)"
+
+
+def test_words_that_the_model_does_not_know_are_named(run, models):
+    said = run("explain", models["multiclass"], "Charming corn and charming wheat, funny", "--table").stdout
+    assert said.rstrip().endswith("not known: charming, funny")
+    assert "not known" not in run("explain", models["multiclass"], "corn and wheat", "--table").stdout

@@ -26,6 +26,19 @@ def test_json_scores_as_classify_does(kind, run, lines, models, write, tmp_path)
         assert found["probabilities"] == pytest.approx(row["probabilities"], abs=1e-9)
 
 
+def test_the_scorer_says_what_it_lacks(run, models, write, documents, tmp_path):
+    told = run("export", models["binary"], "-o", tmp_path / "m.json", "--scorer", tmp_path / "score.py").stderr
+    assert "Snowball" not in told
+    command = [sys.executable, "-I", "-S", tmp_path / "score.py", tmp_path / "m.json"]
+    done = subprocess.run(command, input='{"body": "corn"}\n', capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == '{"body": "corn"} has no field "text" with a string: write {"text": "..."} on each line\n'
+    german = tmp_path / "german.tb"
+    run("train", write(documents), "-o", german, "--stemmer", "german", "--preset", "linear", "--folds", "2")
+    told = run("export", german, "-o", tmp_path / "german.json").stderr
+    assert "needs a stemmer of a Snowball library, added to FUNCTIONS of the scorer as 'Snowball german'" in told
+
+
 def test_sql_is_a_script(run, models, tmp_path):
     run("export", models["binary"], "-o", tmp_path / "m.sql")
     database = sqlite3.connect(":memory:")

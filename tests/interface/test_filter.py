@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import threading
 from dataclasses import fields
@@ -14,9 +15,11 @@ from dataclasses import fields
 import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from textbayes.cli import errors
 from textbayes.cli.main import cli
-from textbayes.store.event_folder import read_log
+from textbayes.store.event_folder import EventLog, read_log
 from textbayes.stream import FilterSettings
 
 OWN = {"grain": "corn wheat harvest rain farm crop soybean", "money": "bank rates loans credit interest dollar yen"}
@@ -38,8 +41,6 @@ def draw(seed, n_docs, first=0):
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """A folder with a started filter, to be copied."""
-    from click.testing import CliRunner
-
     folder = tmp_path_factory.mktemp("trained")
     labelled = folder / "labelled.jsonl"
     labelled.write_text("".join(json.dumps(row) + "\n" for row in draw(0, 60)))
@@ -69,8 +70,8 @@ def test_start(lines, run, write, tmp_path):
     assert all(topic["words"] > 0 and topic["relevant"] > 0 for topic in told["topics"].values())
     desk, other = tmp_path / "desk", tmp_path
     assert (
-        f"{desk} exists already. To go on: textbayes filter {desk} FILE. To start again: delete the folder {desk}, or "
-        "name another."
+        f"{desk} exists already, with its topics and all that it has learnt. To go on: textbayes filter {desk} FILE. "
+        "For other topics, or to start anew: name another folder"
     ) in " ".join(run("filter", desk, "--train", path, code=1).stderr.split())
     refused = run("filter", other, "--train", path, code=1).stderr  # no filter: neither to go on with nor to delete
     assert f"{other} is there already; name a folder that is not, or one that is empty" in refused
@@ -253,6 +254,34 @@ def test_judgements_from_a_file(lines, run, desk, feed, tmp_path):
     assert lines("filter", desk, "--replay")[0]["judgements"] == len(rows)
 
 
+def test_files_that_hold_no_judgements_are_told(run, desk, feed, tmp_path):
+    table, cut = tmp_path / "given.csv", tmp_path / "cut.jsonl"
+    table.write_text("id,topic,relevant\nd100,grain,yes\n")
+    for _ in range(2):
+        told = run("filter", desk, feed, "--judgements", table, code=1).stderr
+        assert "given.csv holds 'id,topic,relevant', which is not JSON; write one line for each judgement" in told
+    cut.write_text('{"id": "d100", "topic": "gr')
+    told = run("filter", desk, feed, "--judgements", cut, "--judgements", tmp_path / "none.jsonl").stderr
+    assert "none.jsonl does not exist yet; it is read once it does" in told
+    assert "cut.jsonl ends in a line that is not whole JSON; it was not read" in told
+
+
+def test_judging_by_labels_needs_labels(run, lines, write, desk):
+    rows = draw(1, 40, first=100)
+    bare = write(({"id": row["id"], "text": row["text"]} for row in rows), "bare.jsonl")
+    told = run("filter", desk, bare, "--judge-by-labels", code=1).stderr
+    assert "bare.jsonl has no column 'labels'; --judge-by-labels needs a labelled feed" in told
+    assert lines("filter", desk, "--status")[0]["documents"] == 0
+    assert run("filter", desk, "--judge-by-labels", stdin='{"id": "x", "text": "corn wheat harvest"}\n', code=1)
+
+
+def test_a_shown_information_gain_is_not_negative(lines, desk, feed):
+    rows = [*lines("filter", desk, feed, "--threshold", 0.0), *lines("filter", desk, "--pending")]
+    logged = [entry for entry, _ in read_log(desk / "log.jsonl")]
+    assert min(one["information_gain"] for entry in logged for one in entry.get("delivered", ())) < 0
+    assert min(row["information_gain"] for row in rows) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "stdin", "cause"),
     [
@@ -288,6 +317,8 @@ def test_no_judgement_at_all(run, desk):
         ("- --budget 20", "write 20/day"),
         ("- --explore constant:rate=2", "a probability lies in"),
         ("--pending feed.jsonl", "--pending reads no documents"),
+        ("--status --threshold 0.8", "--status changes nothing; give --threshold with the next run"),
+        ("--topic sports", "the topics of a filter are fixed when it is made. For another topic make a second filter"),
         ("- --link logti", "unknown link"),
     ],
 )
@@ -319,7 +350,7 @@ def test_errors_are_one_sentence(run, desk, feed, write, tmp_path):
 
 
 def test_a_difference_is_an_error(run, desk, feed):
-    from textbayes.store.event_folder import EventLog, LogPosition
+    from textbayes.store.event_folder import LogPosition
 
     run("filter", desk, feed)
     entries = [entry for entry, _ in read_log(desk / "log.jsonl")]
@@ -343,10 +374,45 @@ def test_ended_by_a_signal(start, lines, desk, how):
     process.send_signal(how)
     assert process.wait() == 128 + how
     if how == signal.SIGINT:
-        assert process.stderr.read() == b"textbayes: interrupted; no file was left half-written\n"
+        said = b"textbayes: interrupted; all deliveries are printed. Start the filter again to go on\n"
+        assert process.stderr.read() == said
     assert len(list((desk / "snapshots").iterdir())) == 2  # so that the next start is quick
     assert lines("filter", desk, "--pending")[0]["id"] == "x"
     assert lines("filter", desk, "--replay")[0]["identical"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("labelled", [(), ("--judge-by-labels",)])
+def test_ctrl_c_loses_no_delivery_on_its_way_to_the_output(run, lines, desk, feed, monkeypatch, labelled):
+    """Ctrl-C comes when a delivery is in the log and not yet printed, again and again."""
+    before = signal.signal(signal.SIGINT, errors._on_signal)
+    append = EventLog.append
+    monkeypatch.setattr(errors.Signals, "phase", "runs")  # as in a process that begins
+
+    def interrupted(log, entry, durable):
+        append(log, entry, durable)
+        if entry.get("delivered"):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(EventLog, "append", interrupted)
+    printed, code, n_runs = [], 130, 0
+    try:
+        while code == 130:
+            done = CliRunner().invoke(cli, ["filter", str(desk), str(feed), "--continue", *labelled])
+            printed += [(row["id"], row["topic"]) for row in map(json.loads, done.stdout.splitlines())]
+            code, n_runs = done.exit_code, n_runs + 1
+            again = f"textbayes filter {desk} {feed} --continue"
+            if code:
+                told = "textbayes: interrupted; all deliveries are printed. To go on:\n  "
+                assert done.stderr.endswith(told + shlex.join([*again.split(), *labelled]) + "\n"), done.stderr
+    finally:
+        signal.signal(signal.SIGINT, before)
+    entries = [entry for entry, _ in read_log(desk / "log.jsonl")]
+    logged = [(entry["id"], one["topic"]) for entry in entries for one in entry.get("delivered", [])]
+    assert printed == logged
+    assert n_runs > 5
+    if labelled:
+        assert lines("filter", desk, "--pending") == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")

@@ -157,9 +157,9 @@ def test_words_of_a_filter(lines, run, labelled, tmp_path, covariance):
             assert row["low"] is row["high"] is None
         else:
             assert wide["low"] < row["low"] < row["weight"] < row["high"] < wide["high"]
-            # 90 % and 99 % intervals of a normal distribution
+            # 95 % and 99 % intervals of a normal distribution
             assert (wide["high"] - wide["weight"]) / (row["high"] - row["weight"]) == pytest.approx(
-                2.5758 / 1.6449, 1e-3
+                2.5758 / 1.95996, 1e-3
             )
     assert "grain" in run("words", tmp_path / "desk", "--table", "--label", "grain").stdout
     assert "is not a topic of" in run("words", tmp_path / "desk", "--label", "gran", code=1).stderr

@@ -179,7 +179,7 @@ def test_a_prior_on_the_scale_reaches_the_sampler_and_the_model_file(run, write,
         {**doc, "id": f"{doc['id']}, again", "labels": other["labels"]}
         for doc, other in zip(documents, documents[5:] + documents[:5], strict=True)
     ]
-    told = (*SHORT, "--family", "laplace", "--scale", "2")
+    told = (*SHORT, "--scale", "2")  # of the one prior that is sampled if --family names none
     for name, more in (("fixed", ()), ("sampled", ("--sample-scale",))):
         run("train", write(doubted), "-o", tmp_path / f"{name}.tb", *told, *more)
     fixed, drawn = (load_model(tmp_path / f"{name}.tb") for name in ("fixed", "sampled"))
@@ -327,3 +327,12 @@ def test_progress_shows_draws_and_diagnostics(on_terminal, write, documents, tmp
 def test_the_options_cost_nothing_before_they_are_used():
     code = "import sys, textbayes.cli.train; print([name for name in ('sklearn', 'numba') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_an_update_says_that_the_draws_are_gone_and_so_does_a_plot(sampled, run, write, tmp_path):
+    path, _ = sampled
+    more = write([{"id": "new", "text": "corn and wheat for the team", "labels": "grain"}])
+    after = tmp_path / "after.tb"
+    assert "and no draws" in " ".join(run("update", path, more, "-o", after).stderr.split())
+    said = run("words", after, "--plot", "trace", "-o", tmp_path / "trace.svg", code=1).stderr
+    assert "or it was updated since" in " ".join(said.split())

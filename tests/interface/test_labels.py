@@ -240,3 +240,73 @@ def test_a_multi_label_model_takes_texts_without_labels_as_they_are(lines, model
     (kept,) = lines("evaluate", models["multilabel"], path)
     (skipped,) = lines("evaluate", models["multilabel"], path, "--unlabelled", "skip")
     assert (kept["n_docs"], skipped["n_docs"]) == (30, 28)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    path = tmp_path / "tree.csv"
+    path.write_text("child,parent\ngrain,goods\nmoney,goods\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "how", [("--family", "gaussian"), ("--model", "counts"), ("--preset", "linear", "--out-of-core")]
+)
+def test_a_label_tree_given_in_training_is_in_every_answer(lines, run, write, documents, tree, tmp_path, how):
+    model, path = tmp_path / "m.tb", write(documents)
+    trained = run("train", path, "-o", model, "--label-tree", tree, *how, "--json")
+    assert "10 labels above others added" in trained.stderr
+    tree.unlink()  # the model has it
+    figures = json.loads(trained.stdout)["held_out"]["labels"]
+    assert figures["goods"]["support"] == 10
+    rows = lines("classify", model, path, "--intervals")
+    for row in rows:
+        p = row["probabilities"]
+        assert p["goods"] >= max(p["grain"], p["money"]) - 1e-12
+        assert "goods" in row["labels"] or not {"grain", "money"} & set(row["labels"])
+        assert all(low <= p[name] <= high for name, (low, high) in row["intervals"].items())
+    assert any("goods" in row["labels"] for row in rows)
+    sure = lines("classify", model, path, "--threshold", "0.6")
+    assert [{name for name, p in row["probabilities"].items() if p > 0.6} for row in sure] == [
+        set(row["labels"]) for row in sure
+    ]
+    never = lines("classify", model, path, "--rule", "fixed:threshold=0.2")
+    assert all("goods" in row["labels"] or not {"grain", "money"} & set(row["labels"]) for row in never)
+    [shown] = lines("show", model, "--json")
+    assert shown["label_tree"] == {"grain": ["goods"], "money": ["goods"]}
+
+
+def test_texts_that_a_model_with_a_tree_is_measured_on_have_the_labels_above_theirs(lines, run, write, documents, tree):
+    model, path, other = tree.parent / "m.tb", write(documents), tree.parent / "o.tb"
+    run("train", path, "-o", model, "--label-tree", tree, "--model", "counts")
+    run("train", path, "-o", other, "--label-tree", tree, "--family", "gaussian")
+    whole = [doc | {"labels": sorted({doc["labels"], "goods"} - ({"goods"} if doc["labels"] == "sport" else set()))}
+             for doc in documents]  # fmt: skip
+    given = write(whole, "whole.jsonl")
+    for command in (("evaluate", model), ("compare", model, other, "--truth")):
+        assert lines(*command, path, "--json") == lines(*command, given, "--json")
+    rows = lines("classify", model, path)
+    due = {doc["id"]: set(doc["labels"]) for doc in whole}
+    tp = sum(len(due[row["id"]] & set(row["labels"])) for row in rows)
+    wrong = sum(len(due[row["id"]] ^ set(row["labels"])) for row in rows)
+    [figures] = lines("evaluate", model, path, "--json")
+    assert figures["micro_f1"] == pytest.approx(2 * tp / (2 * tp + wrong))
+    [learnt] = lines("update", model, path, "--json")
+    assert learnt["texts_of_labels"] == [20, 10, 10, 10]  # goods, grain, money, sport
+
+
+def test_label_trees_that_cannot_be_used_are_refused(run, write, documents, tree, tmp_path):
+    path = write(documents)
+    train = ("train", path, "-o", tmp_path / "m.tb", "--family", "gaussian", "--label-tree", tree)
+    assert "--single-label and --label-tree contradict" in run(*train, "--single-label", code=2).stderr
+    tree.write_text("child,parent\ngrein,goods\n")
+    said = run(*train, code=1).stderr
+    assert "--label-tree has 1 label that no text has: 'grein'; correct the spelling" in said
+    assert "did you mean 'grain'" in said
+    tree.write_text("child,parent\ngrain,goods\ngoods,grain\n")
+    assert "'grain' is above itself" in run(*train, code=1).stderr
+    rare = [*documents, documents[0] | {"id": "rare", "labels": "oats"}]
+    tree.write_text("child,parent\ngrain,goods\noats,grain\n")
+    done = run("train", write(rare), *train[2:], "--min-texts", "2")
+    assert "1 label with fewer than 2 texts left out" in done.stderr
+    assert load_model(tmp_path / "m.tb").classes_.tolist() == ["goods", "grain", "money", "sport"]

@@ -48,12 +48,12 @@ def test_a_model_becomes_the_prior_of_the_next(run, write, documents, tmp_path):
 @pytest.mark.filterwarnings("default:the prior names")
 def test_the_audit_tells_what_became_of_the_advice(run, lines, write, documents, tmp_path):
     advice = tmp_path / "advice.csv"
-    rows = ("wheat,grain,4,0.5,me", "bank,grain,6,0.1,wrong", "volcano,grain,1,1,rare", "the,grain,1,1,stop")
+    rows = ("wheat,grain,4,0.5,me", "bank,grain,6,0.1,wrong", "volcano,grain,1,1,rare", "7,grain,1,1,number")
     advice.write_text("\n".join(["word,label,mean,scale,source", *rows]), encoding="utf-8")
     many = ("--duplicates", "keep", "--prior", advice, "--prior-weight", "1")
     narrow = ("--family", "gaussian", "--scale", "0.5")  # else the other words make up for a wrong weight
     result = run("train", write(documents * 8), *many, *narrow, "-o", tmp_path / "m.tb")
-    assert "the prior names 1 word that the model does not have: the" in " ".join(result.stderr.split())
+    assert "the prior names 1 word that the model does not have: 7" in " ".join(result.stderr.split())
     model = load_model(tmp_path / "m.tb")  # no text has the word, but one may come
     assert dict(model.top_words("grain", 100))["volcano"] == pytest.approx(1.0)
     rows = lines("words", tmp_path / "m.tb", "--prior", "--label", "grain")

@@ -17,6 +17,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra app")
 import _forked
+from sqlalchemy import select
+
+from textbayes.app.database import Invite, Project, Store
 
 PASSWORD = "correct horse battery"
 
@@ -125,6 +128,33 @@ def test_the_only_administrator_gets_a_new_password(run, tmp_path):
     found = log.execute("SELECT user, what FROM audit WHERE action = 'change password'").fetchall()
     assert found == [("command line", "anna")]
     log.close()
+
+
+def test_a_link_to_join_is_made_and_withdrawn(run, tmp_path):
+    address = f"sqlite:///{tmp_path / 'room.sqlite3'}"
+    database = ("--database", address)
+    missing = run("app", "invite", "Tea", *database, code=1)
+    assert "no project is called 'Tea'; give the id of one: none" in missing.stderr
+    store = Store(address)
+    with store.write() as session:
+        session.add(Project(id="p1", name="Tea", settings={}))
+    link = run(
+        "app", "invite", "Tea", *database, "--role", "reader", "--origin", "https://review.example.org", "--table"
+    ).stdout
+    assert re.fullmatch(r"https://review\.example\.org/join\?invite=[\w.-]{50,}\n", link)
+    assert "invite=" in json.loads(run("app", "invite", "p1", *database, "--uses", "3", "--json").stdout)["link"]
+    assert "2 links withdrawn" in run("app", "invite", "Tea", "--withdraw", *database).stderr
+    with store.read() as session:
+        assert session.scalars(select(Invite)).all() == []
+    store.close()
+
+
+def test_a_room_is_moved_to_another_database(run, tmp_path):
+    old, new = (f"sqlite:///{tmp_path / name}.sqlite3" for name in ("old", "new"))
+    run("app", "user", "anna", "--password-stdin", "--database", old, stdin=PASSWORD)
+    told = run("app", "move", new, "--database", old, "--table")
+    assert "Copied and counted, rows of each table: audit 1, users 1." in told.stdout
+    assert "is not empty" in run("app", "move", new, "--database", old, code=1).stderr
 
 
 def test_accounts_and_copies(run, tmp_path):

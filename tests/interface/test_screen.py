@@ -123,6 +123,18 @@ def test_words_are_favoured_and_forgotten(lines, review):
     assert lines("screen", "words", review, "--forget", "iron", "--forget", "green") == before
 
 
+def test_words_count_by_their_strength(lines, review):
+    weights = []
+    for strength in ("weak", "medium", "strong"):
+        shown = lines("screen", "words", review, "--favour", "iron", "--strength", strength)
+        (row,) = [row for row in shown if row["word"] == "iron"]
+        assert row["said"] == {"medium": "for"}.get(strength, f"{strength} for")
+        weights.append(row["weight"])
+    # Twice what was said each time; what records say of the word is the same within what those words explain.
+    assert 1.5 < weights[1] / weights[0] < 2.5
+    assert 1.5 < weights[2] / weights[1] < 2.5
+
+
 def test_one_by_one(run, lines, review):
     shown = run("screen", "judge", review, stdin="r\nr\nb\nx\ni\nq\n").stdout
     records = [line.split()[1] for line in shown.splitlines() if line.startswith("record ")]
@@ -279,6 +291,7 @@ def test_each_simulated_review_has_its_own_question(run, lines, labelled):
         (("status", "{}", "--rule", "often"), "stopping rule 'often' is not usable"),
         (("next", "{}", "--topic", "tea"), "there is no topic 'tea'"),
         (("words", "{}", "--favour", " "), "the word is ' '"),
+        (("words", "{}", "--strength", "weak"), "--strength is that of words"),
         (("judge", "{}", "99", "relevant"), "name one that `textbayes screen next {}` shows"),
         (("start", "{}", "{}.ris"), "go on with it: textbayes screen next {}"),
         (("start", "{}2", "{}.md"), ".md is not a file of references; give RIS, PubMed (NBIB), BibTeX, EndNote XML"),

@@ -78,3 +78,16 @@ def test_a_score_without_p_values_has_no_fdr(run, write, documents):
 
 def test_an_unknown_label(run, write, documents):
     assert "label 'oil' is not known" in run("select", write(documents), "--label", "oil", code=1).stderr
+
+
+def test_the_path_of_words_is_a_table_and_a_page(lines, run, write, documents, tmp_path):
+    path, page = write(documents), tmp_path / "words.html"
+    rows = lines("select", path, "--path", "--report", page)
+    assert [row["mark"] for row in rows if row["mark"]] in (["chosen", "best"], ["best, chosen"])
+    assert rows[0]["words"] == 0 < rows[-1]["words"]
+    html = page.read_text()
+    assert html.count("<tr>") == 1 + len(rows)
+    assert "<svg" in html
+    assert "http" not in html
+    assert "ranks words of a category" in run("select", path, "--path", "--top-k", "3", code=2).stderr
+    assert "--path as well" in run("select", path, "--report", page, code=2).stderr

@@ -6,6 +6,9 @@ import csv
 import gzip
 import io
 import json
+import re
+import textwrap
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -308,3 +311,72 @@ def test_copies_of_texts_are_told_and_held_out_together(lines, run, write, docum
     assert (summary["identical_copies"], summary["near_copies"]) == (len(copies), 0)
     assert said in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
     assert "copies" not in run("train", write(documents), "--cv-only").stderr
+
+
+def test_probabilities_are_calibrated_by_beta(lines, run, write, documents, tmp_path):
+    many = [{**one, "id": f"{one['id']}-{i}", "text": f"{one['text']} {'abcdefghij'[i % 10] * (2 + i // 10)}"}
+            for i in range(24) for one in documents]  # fmt: skip
+    path, model = write(many), tmp_path / "m.tb"
+    [told] = lines("train", path, "-o", model, "--model", "counts:model=multinomial", "--calibrate-by", "beta")
+    assert told["calibration"] == "beta"
+    [row, *_] = lines("classify", model, path)
+    assert sum(row["probabilities"].values()) == pytest.approx(1.0)
+    assert "needs 1,000 held-out" in run("train", path, "--cv-only", "--calibrate-by", "isotonic", code=1).stderr
+
+
+def test_vectors_that_are_no_counts_are_refused_with_what_to_type(run, tmp_path):
+    rows, path = "1 1:0.5 3:1\n2 2:1 4:0.3\n" * 5, tmp_path / "a.svm"
+    path.write_text(rows)
+    bare = tmp_path / "vectors"
+    bare.write_text(rows)
+    for file in (path, bare):
+        said = run("train", file, "-o", tmp_path / "m.tb", code=1).stderr
+        assert "whose values are no counts" in said
+        code = said[said.index("from textbayes") :].replace("'model.tb'", repr(str(tmp_path / "m.tb")))
+        exec(textwrap.dedent("  " + code), {})  # what the message says to type
+        assert load_model(tmp_path / "m.tb").predict([[0.5, 0, 1, 0], [0, 1, 0, 0.3]]).tolist() == ["1", "2"]
+
+
+def counted(documents, words):
+    """Rows of counts of documents, with a label each, and one that has several."""
+    numbers = {"grain": "1", "money": "2", "sport": "3"}
+    for doc in documents:
+        counts = Counter(doc["text"].split())
+        yield f"{numbers[doc['labels']]} " + " ".join(
+            f"{words.index(w) + 1}:{counts[w]}" for w in sorted(counts, key=words.index)
+        )
+
+
+@pytest.mark.parametrize("how", [(), ("--model", "counts"), ("--preset", "linear", "--out-of-core")])
+def test_counts_of_words_train_a_model_as_their_texts_do(run, lines, write, documents, tmp_path, how):
+    rows, words = documents * 3, sorted({word for doc in documents for word in doc["text"].split()})
+    svm, vocabulary, model, other = (tmp_path / name for name in ("a.svm", "words.txt", "m.tb", "o.tb"))
+    svm.write_text("\n".join(counted(rows, words)) + "\n")
+    vocabulary.write_text("\n".join(words) + "\n")
+    named = ("--reader-option", f"vocabulary={vocabulary}", "--duplicates", "keep")
+    run("train", svm, "-o", model, *how, *named)
+    numbered = [doc | {"id": str(n)} for n, doc in enumerate(rows)]
+    texts = write([doc | {"text": " ".join(sorted(doc["text"].split()))} for doc in numbered])
+    plain = ("--token-pattern", "[a-z]+", "--stemmer", "none", "--stop-words", "none")
+    run("train", texts, "-o", other, *how, *plain)
+    found, due = lines("classify", model, svm, *named), lines("classify", other, texts)
+    for one, row in zip(found, due, strict=True):
+        assert list(one["probabilities"].values()) == pytest.approx(list(row["probabilities"].values()), abs=1e-6)
+    bare = tmp_path / "b.tb"
+    run("train", "-", "-o", bare, "--preset", "linear", stdin=svm.read_bytes())
+    assert [
+        word for word in load_model(bare).vectorizer_.get_feature_names_out() if not re.fullmatch(r"f\d+", word)
+    ] == []
+    [figures] = lines("evaluate", bare, svm)
+    assert figures["accuracy"] > 0.9
+    assert lines("explain", bare, svm, "--id", "1")[0]["words"][0]["word"].startswith("f")
+    assert "which train and classify read" in run("select", svm, "--top-k", "3", code=1).stderr
+
+
+def test_rows_of_several_labels_make_a_multi_label_model(run, tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("1,2 1:2 3:1\n1 1:1 4:2\n2 3:2\n 5:1 6:1\n" * 6)
+    run("train", path, "-o", tmp_path / "m.tb", "--model", "counts")
+    model = load_model(tmp_path / "m.tb")
+    assert (model.label_space_.kind, model.classes_.tolist()) == ("multilabel", ["1", "2"])
+    assert model.predict_labels(["f1 f3", "f5 f6"]) == [("1", "2"), ()]

@@ -6,8 +6,10 @@ import os
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 
+from textbayes import BayesOnlineClassifier, load_model
 from textbayes.display.lines import cell_width
 from textbayes.evaluate.intervals import figure_in_words
 
@@ -145,3 +147,87 @@ def test_on_a_terminal_notes_are_broken_between_words(on_terminal, write, docume
     # The path is one word, however long it is.
     assert all(len(line) <= 60 or os.sep in line for line in told.splitlines())
     assert "keep such texts as texts of none of the labels with --unlabelled keep" in " ".join(told.split())
+
+
+def test_log_evidence_of_online_models_is_that_of_judging_before_learning(lines, run, write, documents, tmp_path):
+    path, model = write(documents), tmp_path / "m.tb"
+    [told] = lines("train", path, "-o", model, "--model", "online:passes=2")
+    trained = load_model(model)
+    X = trained.features([one["text"] for one in documents]).weights
+    rows = np.random.default_rng(0).permutation(len(documents))
+    Y = np.array([[one["labels"] == name for name in trained.classes_] for one in documents]).astype(int)
+    learner, sums = BayesOnlineClassifier(), [0.0, 0.0]
+    for number in range(2):
+        for i in rows:
+            p = learner.predict_proba(X[i])[0] if hasattr(learner, "posterior_") else np.full(3, 0.5)
+            sums[number] += np.log(np.where(Y[i], p, 1.0 - p)).sum()
+            learner.partial_fit(X[i], Y[[i]], classes=trained.classes_)
+    assert told["pass_log_evidence"] == pytest.approx(sums)
+    assert told["log_evidence"] == pytest.approx(sums[0])
+    assert sum(told["label_log_evidence"].values()) == pytest.approx(sums[0])
+    [shown] = lines("show", model)
+    assert shown["log_evidence"] == pytest.approx(sums[0])
+    assert f"Log-evidence {sums[0]:.1f}" in run("train", path, "--cv-only", "--model", "online", "--table").stdout
+
+
+def test_what_a_rule_leaves_to_people_is_said_by_train_and_show(shown, lines, run, documents, tmp_path):
+    text = " ".join(shown(documents, "--rule", "top_label:min_probability=0.99").split())
+    (told,) = lines("show", tmp_path / "m.tb", "--json")
+    n_decided = told["held_out"]["n_decided"]
+    assert n_decided < 15
+    line = f"Decided {n_decided} of 15 texts ({100 * n_decided / 15:.1f} %)"
+    assert line in text
+    assert line in run("show", tmp_path / "m.tb", "--table").stdout
+    unsure = " ".join(shown(documents, "--rule", "unsure:low=0.01,high=0.99").split())
+    assert "the accuracy counts the label that the rule prefers" in unsure
+
+
+def test_scales_that_were_looked_for_are_shown(shown, lines, run, documents, tmp_path):
+    text = " ".join(shown(documents, "--scale", "norm").split())
+    (told,) = lines("show", tmp_path / "m.tb", "--json")
+    scales = [row["scales"] for row in told["labels"]]
+    assert [len(one) for one in scales] == [2, 2, 2], "of a sparse and of a dense member"
+    assert f"found: grain {scales[0][0]:.3g}, {scales[0][1]:.3g}; money" in text
+    assert "scale of prior" in run("show", tmp_path / "m.tb", "--table").stdout
+
+
+GERMAN = {
+    "korn": ["Der Preis des Weizens ist im Jahr sehr gestiegen", "Die Bauern ernten den Weizen und den Mais im Sommer"],
+    "geld": ["Die Bank hat ihre Zinsen erneut gesenkt", "Der Kredit bei der Bank ist wieder sehr teuer geworden"],
+}
+
+
+@pytest.mark.parametrize("options", [["--model", "linear"], ["--min-df", "1"], ["--preset", "linear", "--out-of-core"]])
+def test_texts_of_another_language_are_read_in_it_whatever_is_named(shown, lines, tmp_path, options, monkeypatch):
+    monkeypatch.setenv("TEXTBAYES_SHARDS", str(tmp_path / "shards"))
+    rows = [
+        {"text": f"{text} {'abcd'[i]}", "labels": name}
+        for name, own in GERMAN.items()
+        for text in own
+        for i in range(4)
+    ]
+    (tmp_path / "prior.csv").write_text("word,label,mean\nsehr,geld,1\n")
+    prior = [] if "--out-of-core" in options else ["--prior", "prior.csv"]
+    text = shown(rows, *options, *prior)
+    assert re.search("Language .*[Gg]erman", text)
+    (told,) = lines("show", tmp_path / "m.tb", "--json")
+    words = told["settings"]["vectorizer"]
+    assert words["stemmer"] == "german"
+    assert "der" in words["stop_words"] or words["stop_words"] == "german"
+    if prior:
+        assert "sehr" not in words["stop_words"], "a prior names it"
+
+
+@pytest.mark.filterwarnings("ignore:the prior names")
+def test_warnings_of_labels_and_of_the_prior_stand_with_the_figures(shown, documents, tmp_path):
+    (tmp_path / "prior.csv").write_text("word,label,mean\ncorn,grain,1\nhouse,estate,1\n")
+    rows = [
+        *documents,
+        {"id": "x", "text": "nothing is said", "labels": "n/a"},
+        {"id": "y", "text": "a goal", "labels": "Sport"},
+    ]
+    text = " ".join(shown(rows, "--prior", "prior.csv").partition("Training set")[2].split())
+    assert "'n/a' (1) counts as a label" in text
+    assert "labels differ by letter case only" in text
+    assert "below zero is better" in text
+    assert "Ignored: the rows of estate, which no text has as its label." in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import _forked
 import numpy as np
 import pytest
@@ -67,3 +69,31 @@ def test_an_update_says_that_it_waits_for_another(start, write, documents, tmp_p
     process.communicate()
     assert process.returncode == 0
     assert load_model(model).label_counts_.sum() == len(texts) + 2
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_texts_that_were_learnt_before_are_warned_of(run, write, documents, tmp_path, times):
+    model, new = tmp_path / "m.tb", {"id": "new", "text": "corn and bank", "labels": "grain"}
+    texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
+    save_model(TextCategorizer(model="counts", cv=2).fit(texts, labels), model)
+    for _ in range(times):
+        done = run("update", model, write([*documents[:2], new]), "--json")
+    summary = json.loads(done.stdout)
+    assert summary["known_documents"] == times + 1
+    assert f"{2 if times == 1 else 3} of 3 texts had been learnt before" in done.stderr
+    assert (summary["log_loss_before"] is None) == (times == 2), "of new texts alone"
+    shown = json.loads(run("show", model, "--json").stdout)
+    assert (shown["n_texts"], shown["n_updated"]) == (15, 3 * times)
+    table = " ".join(run("show", model, "--table").stdout.split())
+    assert f"Training texts 15, and {3 * times} learnt since by update" in table
+    assert f"{3 * times} texts learnt since by update: the figures are from before." in table
+
+
+def test_a_model_without_errors_says_both_ways_to_go_on(run, write, documents, tmp_path):
+    model = tmp_path / "m.tb"
+    texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
+    save_model(TextCategorizer(preset="linear", cv=2).fit(texts, labels), model)
+    said = " ".join(run("update", model, write(documents[:1]), code=1).stderr.split())
+    assert "train a new one with all texts" in said
+    assert "textbayes train --intervals" in said
+    assert "intervals=True" not in said

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from textbayes.core.codec import Array, List, Text
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import List, Text
 from textbayes.core.protocols import Contributions, LocalPenalty, WordWeights
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.streams import read_lines

@@ -55,7 +55,7 @@ def test_intervals_of_weights_and_predictors_hold_nine_in_ten(spec, n):
     assert promised(0.9, np.abs(trials.posterior.intercept - trials.b) <= Z_90 * trials.intercept_errors, row)
     of_predictors = np.abs(trials.eta - trials.true_eta) <= Z_90 * np.sqrt(trials.var)
     assert promised(0.9, of_predictors, np.broadcast_to(row, of_predictors.shape))
-    low, high = probability_interval(trials.eta, trials.var, trials.link)
+    low, high = probability_interval(trials.eta, trials.var, trials.link, 0.9)
     truth = trials.link.probability(trials.true_eta)
     assert ((low <= truth) & (truth <= high) == of_predictors).all()
 

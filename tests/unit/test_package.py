@@ -91,8 +91,8 @@ times(np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), np.
         ).stderr
 
     assert said() == (
-        "textbayes: compiling the kernels for linear models on this machine, once, about "
-        f"{feature_of('sparse').seconds} s (`textbayes compile` does it for all features)\n"
+        "textbayes: compiling for linear models, once on this machine: about "
+        f"{feature_of('sparse').seconds} s\n(`textbayes compile` does it for all features)\n"
     )
     assert said() == ""
 

@@ -26,7 +26,7 @@ from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.database import ROLES, Membership, User
 from textbayes.app.live import LiveReview, MissingProjectError, ReviewRegistry
 from textbayes.app.models import Training
-from textbayes.app.settings import LOGIN, AppSettings
+from textbayes.app.settings import OPEN, AppSettings
 from textbayes.app.stages import full_text_of, is_full_text, topic_of
 
 COOKIE = "textbayes_session"
@@ -93,10 +93,16 @@ def find_visitor(request: Request) -> Visitor | None:
     return None if cookie is None else find_session(registry_of(request).store, cookie)
 
 
+def check_team(request: Request) -> None:
+    """Refuse what lets others into a room on one's own machine."""
+    if not request.app.state.settings.team:
+        raise ForbiddenError("this room is for you alone; start it with --team to invite others")
+
+
 def may_send(request: Request) -> bool:
-    """Whether what a request sends is read at all: of those who are logged in, or log in."""
+    """Whether what a request sends is read at all: of those who are logged in, log in or join."""
     request.state.visitor = find_visitor(request)
-    return request.state.visitor is not None or request.url.path == LOGIN
+    return request.state.visitor is not None or request.url.path in OPEN
 
 
 def visitor(request: Request) -> Visitor:
@@ -146,11 +152,11 @@ def _access(role: str, found: Visitor, request: Request, project_id: str) -> Acc
     return Access(found.user, registry.review(project_id), own, found.csrf or "")
 
 
-def reading() -> Callable[..., Access]:
-    """A dependency: somebody who may look at the project."""
+def reading(role: str = "reader") -> Callable[..., Access]:
+    """A dependency: somebody who has a role in the project and looks at it."""
 
     def find(request: Request, project_id: ProjectId, found: Annotated[Visitor, Depends(visitor)]) -> Access:
-        return _access("reader", found, request, project_id)
+        return _access(role, found, request, project_id)
 
     return find
 
@@ -170,6 +176,7 @@ Writer = Annotated[Visitor, Depends(writer)]
 Admin = Annotated[Visitor, Depends(admin)]
 AdminLooks = Annotated[Visitor, Depends(admin_looks)]
 Reader = Annotated[Access, Depends(reading())]
+OwnerLooks = Annotated[Access, Depends(reading("owner"))]
 Reviewer = Annotated[Access, Depends(changing("reviewer"))]
 Owner = Annotated[Access, Depends(changing("owner"))]
 
@@ -295,7 +302,7 @@ class Guards:
         return None
 
     def _most(self, scope: Scope) -> int:
-        return _LARGEST_LOGIN if scope["path"] == LOGIN else self._settings.largest_upload
+        return _LARGEST_LOGIN if scope["path"] in OPEN else self._settings.largest_upload
 
     def _too_large(self) -> str:
         return f"the request is larger than {self._settings.largest_upload >> 20} MB, which is the most; split the file"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import delete, func, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as DatabaseSession
 
 from textbayes.app.database import FROM_FILE, ROLES, AccessToken, Audit, Membership, Session, Store, User, note_audit
@@ -77,14 +78,21 @@ def create_user(store: Store, name: str, password: str | None, admin: bool = Fal
     by : str
         Who makes it, for the audit log.
     """
-    tidy = checked_name(name)
     hashed = None if password is None else hash_password(password)
     with store.write() as session:
-        if session.scalar(select(User).where(User.name == tidy)) is not None:
-            raise InputError(f"there is already an account called {tidy!r}; choose another name")
-        user = User(name=tidy, password=hashed, admin=admin, active=True)
-        session.add(user)
-        note_audit(session, by or tidy, "create account", tidy)
+        return add_user(session, name, hashed, admin, by)
+
+
+def add_user(session: DatabaseSession, name: str, hashed: str | None, admin: bool = False, by: str = "") -> User:
+    """Add an account whose password is hashed already; else as :func:`create_user`."""
+    tidy = checked_name(name)
+    user = User(name=tidy, password=hashed, admin=admin, active=True)
+    try:
+        with session.begin_nested():
+            session.add(user)
+    except IntegrityError:
+        raise InputError(f"there is already an account called {tidy!r}; choose another name") from None
+    note_audit(session, by or tidy, "create account", tidy)
     return user
 
 
@@ -155,9 +163,7 @@ def log_in(
         except (VerificationError, InvalidHashError):
             right = False
     if user is None or not right:
-        with store.write() as writing:
-            if not _flooded(writing):
-                note_audit(writing, name.strip()[:200].replace("\x00", ""), "failed login", address)
+        note_failure(store, name, "failed login", address)
         raise LoginError("wrong name or password; check both")
     throttle.succeeded(tried)
     return LoggedIn(new_session(store, user), new_device(user))
@@ -184,10 +190,12 @@ def _signature(user: User, mark: str) -> str:
     return hmac.new(str(user.password).encode(), f"device {user.id} {mark}".encode(), "sha256").hexdigest()
 
 
-def _flooded(session: DatabaseSession) -> bool:
-    """Whether the audit log grows so fast that failed log-ins are left out: else they would fill the disk."""
-    past = session.scalar(select(Audit.time).order_by(Audit.id.desc()).offset(_MOST_AN_HOUR).limit(1))
-    return past is not None and past > time.time() - 3_600.0
+def note_failure(store: Store, name: str, action: str, address: str) -> None:
+    """Keep a try that failed, unless the audit log grows so fast that such tries would fill the disk."""
+    with store.write() as session:
+        past = session.scalar(select(Audit.time).order_by(Audit.id.desc()).offset(_MOST_AN_HOUR).limit(1))
+        if past is None or past <= time.time() - 3_600.0:
+            note_audit(session, name.strip()[:200].replace("\x00", ""), action, address)
 
 
 def new_session(store: Store, user: User) -> str:
@@ -196,7 +204,7 @@ def new_session(store: Store, user: User) -> str:
     with store.write() as session:
         session.execute(delete(Session).where(Session.expires < time.time()))
         expires = time.time() + _SESSION_SECONDS
-        session.add(Session(key=_hash(cookie), user_id=user.id, csrf=secrets.token_urlsafe(32), expires=expires))
+        session.add(Session(key=hash_secret(cookie), user_id=user.id, csrf=secrets.token_urlsafe(32), expires=expires))
         note_audit(session, user.name, "login", "")
     return cookie
 
@@ -206,7 +214,7 @@ def find_session(store: Store, cookie: str) -> Visitor | None:
     found = (
         select(User, Session.csrf)
         .join(Session, Session.user_id == User.id)
-        .where(Session.key == _hash(cookie), Session.expires > time.time(), User.active.is_(True))
+        .where(Session.key == hash_secret(cookie), Session.expires > time.time(), User.active.is_(True))
     )
     with store.read() as session:
         row = session.execute(found).one_or_none()
@@ -216,7 +224,7 @@ def find_session(store: Store, cookie: str) -> Visitor | None:
 def log_out(store: Store, cookie: str) -> None:
     """End a session."""
     with store.write() as session:
-        session.execute(delete(Session).where(Session.key == _hash(cookie)))
+        session.execute(delete(Session).where(Session.key == hash_secret(cookie)))
 
 
 def create_token(store: Store, user: User, name: str) -> str:
@@ -229,7 +237,7 @@ def create_token(store: Store, user: User, name: str) -> str:
         if n_tokens >= 100:
             raise InputError("you have 100 tokens, the maximum; remove one that you no longer use")
         tidy = checked_name(name)
-        session.add(AccessToken(user_id=user.id, name=tidy, key=_hash(secret)))
+        session.add(AccessToken(user_id=user.id, name=tidy, key=hash_secret(secret)))
         note_audit(session, user.name, "create token", tidy)
     return secret
 
@@ -253,7 +261,7 @@ def find_token(store: Store, secret: str) -> Visitor | None:
         user = session.scalar(
             select(User)
             .join(AccessToken, AccessToken.user_id == User.id)
-            .where(AccessToken.key == _hash(secret), User.active.is_(True))
+            .where(AccessToken.key == hash_secret(secret), User.active.is_(True))
         )
     return None if user is None else Visitor(user, None)
 
@@ -265,7 +273,8 @@ def local_user(store: Store) -> User:
     return found or create_user(store, LOCAL_USER, None, admin=True)
 
 
-def _hash(secret: str) -> str:
+def hash_secret(secret: str) -> str:
+    """A secret as it is kept."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()  # secrets are random: no salt is needed
 
 

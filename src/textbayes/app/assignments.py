@@ -10,16 +10,18 @@ the screening learns nothing of it. Whoever looks asks for what this person may 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from textbayes.app.labels import LABEL_KINDS, Labels
+from textbayes.app.labels import CONFLICT, LABEL_KINDS, WITHDRAWN, Labels
 from textbayes.app.marks import Marks
-from textbayes.app.stages import full_text_of
+from textbayes.app.stages import full_text_of, is_full_text
+from textbayes.core.errors import InputError
 from textbayes.store.event_folder import Entry
 
 Words = TypeVar("Words", str, tuple[str, ...])
-CONFLICT = "conflict"
+AHEAD = 2  # records in a queue: the one that is read, and the next, which is there before it is asked for
+GOLD_EVERY = 10  # answers of a person to one gold question
 LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what is in the queue
 
 
@@ -51,6 +53,14 @@ class Conflict(NamedTuple):
     answers: dict[int, str]
 
 
+class Gold(NamedTuple):
+    """The known answer to a text that people are asked about to see how reliable they are, and who gave it."""
+
+    user: int
+    topic: str
+    answer: str
+
+
 class Assignments:
     """Which records the reviewers of one project have, and who answered what.
 
@@ -60,6 +70,11 @@ class Assignments:
         Whether every record is read by two people; else each is read by one.
     labels : Labels, optional
         Those of a project of categories, whose answers name them.
+    merged : collection of str
+        Records that were merged into others by hand: what is said of them does not count, until they are separated.
+    alone : bool
+        Whether a person's queue comes from a model of their own answers: it is then not known to others, and theirs do
+        not depend on it.
 
     Attributes
     ----------
@@ -71,6 +86,8 @@ class Assignments:
         Topic → record → person → answer.
     settled : dict
         Topic → record → the answer that settled a conflict.
+    gold : dict
+        Text → its known answer, in a project of categories.
     notes : dict
         Record → person → note.
     times : dict
@@ -95,12 +112,15 @@ class Assignments:
         Reasons for exclusion and tags.
     """
 
-    def __init__(self, double: bool = False, labels: Labels | None = None) -> None:
-        self.double, self.labels = double, labels
+    def __init__(
+        self, double: bool = False, labels: Labels | None = None, merged: Collection[str] = (), alone: bool = False
+    ) -> None:
+        self.double, self.labels, self.merged, self.alone = double, labels, set(merged), alone
         self.held: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.later: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.opinions: dict[str, dict[str, dict[int, str]]] = defaultdict(dict)
         self.settled: dict[str, dict[str, str]] = defaultdict(dict)
+        self.gold: dict[str, Gold] = {}
         self.notes: dict[str, dict[int, str]] = {}
         self.times: dict[str, list[float]] = defaultdict(list)
         self.history: dict[ReviewerQueue, dict[str, None]] = defaultdict(dict)
@@ -129,9 +149,13 @@ class Assignments:
         """
         kind = entry["kind"]
         self.seen[user] = time
-        self.marks.apply(user, entry)
         if "key" in entry:
             self.keys.add(entry["key"])
+        if entry.get("id") in self.merged:
+            return []
+        if kind == "handed_out" and not self.merged.isdisjoint(entry["records"]):
+            entry = {**entry, "records": {id: why for id, why in entry["records"].items() if id not in self.merged}}
+        self.marks.apply(user, entry)
         if kind == "judgement":
             return list(self._judge(ReviewerQueue(user, entry["topic"]), time, entry["id"], entry["answer"]))
         if kind == "handed_out":
@@ -157,6 +181,8 @@ class Assignments:
                     for withdrawn in self._release(ReviewerQueue(user, topic), 1)
                 ),
             ]
+        elif kind == "release":
+            return list(self._release(ReviewerQueue(user, entry["topic"]), AHEAD))
         elif kind == "unblind":
             self.unblinded.add(user)
             topics = [reviewer.topic for reviewer in [*self.held, *self.later] if reviewer.user == user]
@@ -171,10 +197,16 @@ class Assignments:
             self.unmatched.add(entry["user"])
         elif kind == "person":
             return list(self._match(entry["user"], entry["account"]))
+        elif kind == "gold":
+            return list(self._set_gold(user, entry["topic"], entry["id"], entry["answer"]))
         elif kind in LABEL_KINDS and self.labels is not None:
-            self.labels.apply(entry)
-            return [entry]
+            return list(self._change_labels(self.labels, entry))
         return [entry] if kind == "advice" else []
+
+    def check_there(self, entry: Entry) -> None:
+        """Refuse what is said of a record that is no longer one of its own."""
+        if entry["kind"] != "unmerged" and entry.get("id") in self.merged:
+            raise InputError(f"record {entry['id']!r} was merged into another one meanwhile; reload the page")
 
     def _judge(self, reviewer: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
         topic, said = reviewer.topic, self.opinions[reviewer.topic].get(id, {})
@@ -192,7 +224,7 @@ class Assignments:
                 self.times[topic].append(time)
                 self.history[reviewer].pop(id, None)  # where another's answer came between
                 self.history[reviewer][id] = None
-            if not self.double:
+            if not self.double and id not in self.gold:
                 said.clear()  # of two answers the later counts, whoever gave it
             said[reviewer.user] = answer
         self.opinions[topic][id] = said
@@ -204,14 +236,56 @@ class Assignments:
         """What the screening is to learn where the answer that stands may have changed; what is out is not picked."""
         now = self.answer(topic, id)
         self._waiting[topic].pop(id, None)
+        if id in self.gold:
+            return  # the model does not learn it: a guess would tell the answer
         if now is None and id in self.opinions[topic]:
             self._waiting[topic][id] = None
         if now != before:
             if now != "relevant":  # no longer one of those whose full text is read
                 self._forget(full_text_of(topic), id)
-            yield _judgement(topic, id, {None: "withdrawn", CONFLICT: "unsure"}.get(now, str(now)))
+            yield _learnt(topic, id, now)
         if now is None:
-            yield {"kind": "handed_out", "topic": topic, "records": {id: self._reasons.get((topic, id), "")}}
+            yield self._out(topic, id)
+
+    def _set_gold(self, user: int, topic: str, id: str, answer: str) -> Iterator[Entry]:
+        """Make a text a gold question, or a text like others again."""
+        if answer != WITHDRAWN:
+            self.gold[id] = Gold(user, topic, answer)
+            self._waiting[topic].pop(id, None)
+            for queue in (self.held, self.later):
+                queue[ReviewerQueue(user, topic)].pop(id, None)  # who knows the answer is not asked
+            yield _judgement(topic, id, WITHDRAWN)
+            yield self._out(topic, id)
+        elif self.gold.pop(id, None) is not None:
+            said = self.opinions[topic].get(id, {})
+            if not self.double:
+                for earlier in list(said)[:-1]:
+                    del said[earlier]
+            now = self.answer(topic, id)
+            yield _learnt(topic, id, now)
+            if now is None and self._is_out(topic, id):
+                if said:
+                    self._waiting[topic][id] = None
+                yield self._out(topic, id)
+
+    def _change_labels(self, labels: Labels, entry: Entry) -> Iterator[Entry]:
+        """Take another name, a merged or a removed label; answers may mean the same now that did not before."""
+        several = [(topic, id) for topic, of_all in self.opinions.items() for id, said in of_all.items()
+                   if len(said) > 1 and id not in self.gold]  # fmt: skip
+        before = {one: self.answer(*one) for one in several}
+        labels.apply(entry)
+        yield entry
+        for id, gold in list(self.gold.items()):
+            if labels.is_void(gold.answer):
+                yield from self._set_gold(gold.user, gold.topic, id, WITHDRAWN)
+        for one, stood in before.items():
+            now = self.answer(*one)
+            if now != stood:
+                yield _learnt(*one, now)
+
+    def _out(self, topic: str, id: str) -> Entry:
+        """That a record is not to be picked."""
+        return {"kind": "handed_out", "topic": topic, "records": {id: self._reasons.get((topic, id), "")}}
 
     def _forget(self, topic: str, id: str) -> None:
         """Take a record out of all queues of a topic."""
@@ -221,10 +295,10 @@ class Assignments:
 
     def _hand_out(self, reviewer: ReviewerQueue, records: dict[str, str]) -> Iterator[Entry]:
         new = {id: reason for id, reason in records.items() if not self._is_out(reviewer.topic, id)}
-        for queue in (self.held, self.later):
+        for queue in () if self.is_alone(reviewer.topic) else (self.held, self.later):
             for other, theirs in queue.items():
                 if other.topic == reviewer.topic:
-                    for id in records.keys() & theirs.keys():
+                    for id in records.keys() & theirs.keys() - self.gold.keys():
                         del theirs[id]
         self.held[reviewer] |= records
         self._reasons |= {(reviewer.topic, id): reason for id, reason in new.items()}
@@ -254,7 +328,7 @@ class Assignments:
 
     def _is_out(self, topic: str, id: str) -> bool:
         """Whether somebody has a record in the queue, or has answered it."""
-        return bool(self._holders(topic, id)) or id in self.opinions[topic]
+        return id in self.gold or bool(self._holders(topic, id)) or id in self.opinions[topic]
 
     def _holders(self, topic: str, id: str) -> set[int]:
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
@@ -275,23 +349,50 @@ class Assignments:
         return said.get(user, theirs[-1] if theirs else None)
 
     def readers(self, topic: str, id: str) -> set[int]:
-        """The people who have answered a record, or have it in their queues."""
+        """The people who have answered a record, or have it in their queues where others may know that."""
         said = self.opinions[topic].get(id, {})
-        return {self.person(user) for user in self._holders(topic, id) | said.keys()}
+        holders = set() if self.is_alone(topic) else self._holders(topic, id)
+        return {self.person(user) for user in holders | said.keys()}
+
+    def is_alone(self, topic: str) -> bool:
+        """Whether people's queues of a topic are nothing to each other; those of full texts are one."""
+        return self.alone and not is_full_text(topic)
+
+    def active(self, reviewer: ReviewerQueue, now: float) -> set[int]:
+        """The people who read a topic at present, with the one who asks."""
+        found = {one for one in self.history if self.history[one]} | {one for one in self.held if self.held[one]}
+        there = {self.person(one.user) for one in found if one.topic == reviewer.topic}
+        return {one for one in there if self.seen.get(one, 0.0) >= now - LEFT_AFTER} | {reviewer.user}
+
+    def not_for(self, reviewer: ReviewerQueue) -> set[str]:
+        """Records that a person who reads alone is not to be given: those in the queue, and those that others settle.
+
+        What only one other has answered counts as if nobody had: that somebody was given it says what they answered.
+        """
+        topic = reviewer.topic
+        found = {*self.held[reviewer], *self.later[reviewer]}
+        for id, said in self.opinions[topic].items():
+            if self.answer(topic, id) is not None or not self.unmatched.isdisjoint(said):
+                found.add(id)
+        return found
 
     # -- a look at it ------------------------------------------------------------------------------------------------
     def answer(self, topic: str, id: str) -> str | None:
         """What stands of a record: an answer, ``"conflict"``, or None before all have answered who are to read it."""
+        if id in self.gold:
+            return self.gold[id].answer
         said = self.opinions[topic].get(id, {})
         if not said or (self.double and len({self.person(user) for user in said}) < 2):
             return None
-        if len(set(said.values())) > 1:
-            return self.settled[topic].get(id, CONFLICT)
+        given = set(said.values())
+        if len(given if self.labels is None else set(map(self.labels.meaning, given))) > 1:
+            settled = self.settled[topic].get(id, CONFLICT)
+            return CONFLICT if self.labels is not None and self.labels.is_void(settled) else settled
         return next(iter(said.values()))
 
     def answer_for(self, user: int, topic: str, id: str) -> str | None:
         """What a person may see of the answer to a record: what stands, or else their own."""
-        stands = self.answer(topic, id)
+        stands = self.answer(topic, id) if self.knows_gold(user, id) else None
         if stands is not None:
             return stands
         said = self.opinions[topic].get(id, {})
@@ -302,7 +403,7 @@ class Assignments:
     def answers_for(self, user: int, topic: str, id: str) -> dict[int, str]:
         """The answers to a record that a person may see, by who gave them: others' only when all have answered."""
         said = self.opinions[topic].get(id, {})
-        seen = self.sees_all(user) or self.answer(topic, id) is not None
+        seen = self.knows_gold(user, id) and (self.sees_all(user) or self.answer(topic, id) is not None)
         return {self.person(who): text for who, text in said.items() if seen or self.person(who) == user}
 
     def notes_for(self, user: int, id: str) -> dict[int, str]:
@@ -314,15 +415,44 @@ class Assignments:
 
     def may_see(self, user: int, who: int, entry: Entry) -> bool:
         """Whether a person may see an event of another, as things stand now."""
-        if not self.double or self.sees_all(user) or self.person(who) == user:
+        if self.sees_all(user) or self.person(who) == user:
             return True
+        if not self.knows_gold(user, entry.get("id", "")):
+            return False
+        if not self.double:
+            return True
+        if self.alone and entry["kind"] in ("handed_out", "skip"):
+            return False  # a model of what that person said has chosen these records
         if entry["kind"] == "judgement":
             return self.answer(entry["topic"], entry["id"]) is not None
         return entry["kind"] not in ("note", "tags") or self._all_read(entry["id"])
 
     def all_seen(self, user: int, id: str) -> bool:
         """Whether a person may see everything that others said of a record."""
-        return not self.double or self.sees_all(user) or self._all_read(id)
+        return self.sees_all(user) or (self.knows_gold(user, id) and (not self.double or self._all_read(id)))
+
+    def knows_gold(self, user: int, id: str) -> bool:
+        """Whether a text is no gold question, or one whose answer this person may know."""
+        return id not in self.gold or self.person(self.gold[id].user) == user or self.sees_all(user)
+
+    def gold_due(self, reviewer: ReviewerQueue) -> str | None:
+        """The gold question that a person is to be asked by now: one in ten, as long as there are any."""
+        asked = [*self.history[reviewer], *self.held[reviewer], *self.later[reviewer]]
+        if len(asked) < GOLD_EVERY * (1 + sum(id in self.gold for id in asked)) - 1:
+            return None
+        said = self.opinions[reviewer.topic]
+        free = (id for id in self.gold if id not in asked and not self.knows_gold(reviewer.user, id))
+        return next((id for id in free if self.own(reviewer.user, said.get(id, {})) is None), None)
+
+    def gold_answers(self, topic: str) -> dict[int, list[bool]]:
+        """Whether each answer of a person to a gold question is right."""
+        found: dict[int, list[bool]] = defaultdict(list)
+        for id, gold in self.gold.items():
+            for user, answer in self.opinions[topic].get(id, {}).items():
+                if self.person(user) != self.person(gold.user) and self.labels is not None:
+                    right = self.labels.meaning(answer) == self.labels.meaning(gold.answer)
+                    found[self.person(user)].append(right)
+        return dict(found)
 
     def _all_read(self, id: str) -> bool:
         """Whether a record has answers, and nobody's answer to any topic waits for another's."""
@@ -354,7 +484,7 @@ class Assignments:
     def _may_read_again(self, user: int, topic: str, id: str) -> bool:
         """Whether this is certainly another person than the one who has answered."""
         said = self.opinions[topic].get(id, {})
-        return self.own(user, said) is None and not self.unmatched & said.keys()
+        return id not in self.gold and self.own(user, said) is None and not self.unmatched & said.keys()
 
     def assigned(self, topic: str) -> set[str]:
         """Records of a topic that somebody has, to read now or later."""
@@ -377,6 +507,11 @@ class Assignments:
         first, second = users
         both = ((self.own(first, said), self.own(second, said)) for said in self.opinions[topic].values())
         return [(one, other) for one, other in both if one is not None and other is not None]
+
+
+def _learnt(topic: str, id: str, stands: str | None) -> Entry:
+    """What a model is to learn of a record, by what stands of it."""
+    return _judgement(topic, id, {None: WITHDRAWN, CONFLICT: "unsure"}.get(stands, str(stands)))
 
 
 def _judgement(topic: str, id: str, answer: str) -> Entry:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from textbayes.app.accounts import names_of
 from textbayes.app.assignments import Assignments
 from textbayes.app.database import Event, User
 from textbayes.app.labelling import TOPIC
-from textbayes.app.labels import WITHDRAWN, Label, Labels
+from textbayes.app.labels import CONFLICT, WITHDRAWN, Label, Labels
 from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
 from textbayes.app.projects import create_project, documents_of
+from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import Document
 from textbayes.evaluate.asked import Growth, Share
 from textbayes.store.event_folder import Entry
@@ -39,17 +41,20 @@ class NewCategories(NamedTuple):
         Whether a text may have several labels, or none.
     show_guess : bool
         Whether people see what the model would answer.
+    double : bool
+        Whether two people label every text, without knowing what the other says.
     """
 
     name: str
     labels: Mapping[str, str] = {}
     several: bool = False
     show_guess: bool = True
+    double: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
         """As they are stored."""
-        return {"kind": CATEGORIES, "several": self.several, "show_guess": self.show_guess, "double": False}
+        return {"kind": CATEGORIES, "several": self.several, "show_guess": self.show_guess, "double": self.double}
 
 
 def create_categories(registry: ReviewRegistry, owner: User, plan: NewCategories, texts: Sequence[Document]) -> str:
@@ -142,6 +147,16 @@ def measure(review: LiveReview) -> None:
             labelling.share_right()
 
 
+class GoldScore(NamedTuple):
+    """How many of the gold questions a person answered right, and the 95 % interval of that share."""
+
+    name: str
+    n_asked: int
+    n_right: int
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Standing:
     """How a project of categories stands.
@@ -150,7 +165,10 @@ class Standing:
     ----------
     labels : list
         Every label and how many texts have it.
-    n_texts, n_answered, n_unsure : int
+    n_texts, n_answered, n_unsure, n_conflicts, n_waiting : int
+        Of two people's answers some are in conflict; some texts wait for the second person.
+    gold : list of GoldScore
+        How each person answered the gold questions.
     share : Share or None
         Share of all texts that the model is expected to get right, with its 95 % interval; None as long as there are
         too few answers: of many labels the mean share of labels in common with the truth.
@@ -162,6 +180,9 @@ class Standing:
     n_texts: int
     n_answered: int
     n_unsure: int
+    n_conflicts: int
+    n_waiting: int
+    gold: list[GoldScore]
     share: Share | None
     growth: Growth | None
 
@@ -180,54 +201,80 @@ def standing(review: LiveReview, look_ahead: bool = True) -> Standing:
         growth = labelling.growth(_AHEAD) if look_ahead else None
     with review.looking() as assignments:
         labels = labels_of(assignments)
-        given = [assignments.answer(TOPIC, id) for id in assignments.opinions[TOPIC]]
-        told = [labels.numbers(answer) for answer in given]
+        answered = assignments.opinions[TOPIC].keys() - assignments.gold.keys()  # whose answers are not for all
+        given = [answer for id in answered if (answer := assignments.answer(TOPIC, id)) is not None]
+        told = [labels.numbers(answer) for answer in given if answer != CONFLICT]
+        n_conflicts, n_waiting = len(given) - len(told), assignments.n_waiting(TOPIC)
+        right = assignments.gold_answers(TOPIC)
         counts = Counter(number for numbers in told if numbers is not None for number in numbers)
         rows = [(label, counts[label.number]) for label in labels.in_use]
     n_unsure = sum(numbers is None for numbers in told)
-    return Standing(rows, review.collection.n_records, len(told), n_unsure, share, growth)
+    names = names_of(review.store)
+    gold = [
+        GoldScore(names.get(user, "?"), len(one), sum(one), *wilson_interval(sum(one), len(one)))
+        for user, one in sorted(right.items())
+    ]
+    return Standing(rows, review.collection.n_records, len(told), n_unsure, n_conflicts, n_waiting, gold, share, growth)
 
 
-def training_texts(registry: ReviewRegistry, review: LiveReview) -> tuple[list[Document], list[str]]:
+def training_texts(registry: ReviewRegistry, review: LiveReview, user: int) -> tuple[list[Document], list[str]]:
     """The texts with labels, and all others: what a model of the answers learns from.
 
     Parameters
     ----------
     registry : ReviewRegistry
     review : LiveReview
+    user : int
+        Who asks: gold questions count as labelled for those who may know the answers.
     """
     _check(review)
-    names, rows = _names(review), documents_of(registry, review)
+    names, rows = _names(review, user), documents_of(registry, review)
     labelled = [Document(row["id"], row["text"], names[row["id"]]) for row in rows if row["id"] in names]
     return labelled, [row["text"] for row in rows if row["id"] not in names]
 
 
-def table_of_labels(registry: ReviewRegistry, review: LiveReview) -> list[dict[str, Any]]:
+def table_of_labels(registry: ReviewRegistry, review: LiveReview, user: int) -> list[dict[str, Any]]:
     """All texts with their fields, labels and why each was asked about, for ``train`` and ``ask``; then the guesses.
+
+    Where two people label every text, a column for each has their answers, as far as this person may see them.
 
     Parameters
     ----------
     registry : ReviewRegistry
     review : LiveReview
+    user : int
+        Who asks.
     """
-    names = _names(review)
+    rows, people = [], names_of(registry.store)
     with review.looking() as assignments:
-        reasons, notes = assignments.reasons(TOPIC), dict(assignments.notes)
-        several, answered = labels_of(assignments).several, set(assignments.opinions[TOPIC])
-    rows = []
+        labels, reasons = labels_of(assignments), assignments.reasons(TOPIC)
+        several, double = labels.several, assignments.double
+        ids = review.collection.ids
+        stands = {id: assignments.answer(TOPIC, id) if assignments.knows_gold(user, id) else
+                  assignments.answer_for(user, TOPIC, id) for id in ids}  # fmt: skip
+        waiting = {id for id in assignments.opinions[TOPIC] if stands[id] is None}
+        notes = {id: assignments.notes_for(user, id) for id in assignments.notes}
+        said = {id: assignments.answers_for(user, TOPIC, id) for id in assignments.opinions[TOPIC]} if double else {}
+        by = {
+            id: {f"answer of {people.get(who, '?')}": labels.shown(text) for who, text in sorted(theirs.items())}
+            for id, theirs in said.items()
+        }
+    columns = sorted({name for one in by.values() for name in one})
+    names = {id: labels.names(answer) for id, answer in stands.items()}
     with review.labelling() as labelling:
         for place, record in enumerate(documents_of(registry, review)):
             id = record["id"]
             guess = labelling.guess(place, words=False)
-            found = names.get(id)
-            told: Any = found if found is None or several else found[0]
-            status = "" if id not in answered else "unsure" if found is None else "answered"
+            found = names[id]
+            told: Any = found if not found or several else found[0]
+            status = "waiting" if id in waiting else "answered" if found is not None else stands[id] or ""
             own = {
                 "id": id,
                 ("labels" if several else "label"): list(told) if several and told is not None else told,
                 "status": status,
                 "asked": reasons.get(id, ""),
                 "note": "\n".join(notes.get(id, {}).values()),
+                **{name: by.get(id, {}).get(name, "") for name in columns},
                 "guess": guess.labels[0][0] if guess.labels else "",
                 "guess_probability": round(guess.probability, 6),
             }
@@ -237,9 +284,10 @@ def table_of_labels(registry: ReviewRegistry, review: LiveReview) -> list[dict[s
     return rows
 
 
-def _names(review: LiveReview) -> dict[str, tuple[str, ...]]:
+def _names(review: LiveReview, user: int) -> dict[str, tuple[str, ...]]:
     """The names of the labels of every text that has an answer with labels."""
     with review.looking() as assignments:
         labels = labels_of(assignments)
-        found = {id: labels.names(assignments.answer(TOPIC, id)) for id in assignments.opinions[TOPIC]}
-    return {id: names for id, names in found.items() if names is not None}
+        answered = assignments.opinions[TOPIC].keys() | assignments.gold.keys()
+        found = {id: labels.names(assignments.answer(TOPIC, id)) for id in answered if assignments.knows_gold(user, id)}
+    return {id: names for id, names in found.items() if names is not None and (names or labels.several)}

@@ -15,16 +15,18 @@ import numpy as np
 from scipy import stats
 
 from textbayes.app.accounts import names_of
-from textbayes.app.agreement import kappa
+from textbayes.app.agreement import Coefficient, alpha, kappa
 from textbayes.app.downloads import Download
+from textbayes.app.labels import Labels
 from textbayes.app.live import LiveReview
 from textbayes.app.words import WordWeight, strong_words
+from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_choice
 from textbayes.display.pages import Colours, blank_figure, figure_svg
 from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
 from textbayes.screen import Screening
-from textbayes.screen.remaining import State, estimate_remaining, may_be_left, recalibrated
-from textbayes.screen.status import Standing, status_of
+from textbayes.screen.remaining import State, estimate_remaining, may_be_left
+from textbayes.screen.status import Standing, probabilities, status_of
 from textbayes.screen.stopping import ReadingOn, make_rule
 
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
@@ -47,15 +49,18 @@ class Agreement:
     people : list of str
         Their names.
     n_records, n_same : int
-    kappa, low, high : float or None
-        Cohen's κ over relevant, irrelevant and unsure, and its 95% credible interval; None where it is not defined:
-        only one answer given by both.
+    measure : {"Cohen's kappa", "Krippendorff's alpha"}
+        Alpha, with Jaccard's distance between sets, where a text may have several labels.
+    value, low, high : float or None
+        The measure over all answers, and its 95% credible interval; None where it is not defined: only one answer
+        given by both.
     """
 
     people: list[str]
     n_records: int
     n_same: int
-    kappa: float | None
+    measure: str
+    value: float | None
     low: float | None
     high: float | None
 
@@ -135,19 +140,32 @@ def disagreements(review: LiveReview, topic: str) -> Disagreements:
     with review.looking() as assignments:
         people = sorted({assignments.person(user) for said in assignments.opinions[topic].values() for user in said})
         pairs = {users: assignments.pairs(topic, users) for users in combinations(people, 2)}
-        conflicts = assignments.conflicts(topic)
+        conflicts, labels = assignments.conflicts(topic), assignments.labels
+        shown = (lambda answer: answer) if labels is None else labels.shown
     return Disagreements(
         [
-            NamedConflict(one.id, {names.get(user, "?"): said for user, said in one.answers.items()})
+            NamedConflict(one.id, {names.get(user, "?"): shown(said) for user, said in one.answers.items()})
             for one in conflicts
         ],
-        [_agreement([names.get(user, "?") for user in users], both) for users, both in pairs.items() if both],
+        [_agreement([names.get(user, "?") for user in users], both, labels) for users, both in pairs.items() if both],
     )
 
 
-def _agreement(people: list[str], pairs: list[tuple[str, str]]) -> Agreement:
-    found = kappa(pairs) or (None, None, None)
-    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), *found)
+def _agreement(people: list[str], pairs: list[tuple[str, str]], labels: Labels | None) -> Agreement:
+    found: Coefficient | None
+    if labels is not None and labels.several:
+        sets = [(_labels(labels, one), _labels(labels, other)) for one, other in pairs]
+        n_same, measure, found = sum(one == other for one, other in sets), "Krippendorff's alpha", alpha(sets)
+    else:
+        said = pairs if labels is None else [(labels.shown(one), labels.shown(other)) for one, other in pairs]
+        n_same, measure, found = sum(one == other for one, other in said), "Cohen's kappa", kappa(said)
+    return Agreement(people, len(pairs), n_same, measure, *(found or (None, None, None)))
+
+
+def _labels(labels: Labels, answer: str) -> frozenset[str]:
+    """The labels of an answer; "unsure" counts as one."""
+    names = labels.names(answer)
+    return frozenset((answer,) if names is None else names)
 
 
 _drawing = threading.Lock()  # matplotlib's settings are one for all threads
@@ -178,23 +196,28 @@ class TopicView(NamedTuple):
     state : State
     target : float
     words : list of WordWeight
+    unread : array
+        Probabilities of the records that are not judged.
     """
 
     state: State
     target: float
     words: list[WordWeight]
+    unread: FloatArray
 
     @classmethod
     def of(cls, screening: Screening, topic: str, target: float) -> Self:
         """A look at a topic of a screening."""
-        return cls(State.of(screening.topic(topic)), target, strong_words(screening, topic, _WORDS))
+        known = screening.topic(topic)
+        unread = probabilities(known, known.unread())
+        return cls(State.of(known), target, strong_words(screening, topic, _WORDS), unread)
 
 
 class Drawing(NamedTuple):
     """A kind of drawing: width and height in inches, what draws it and says in words what is to be seen."""
 
     size: tuple[float, float]
-    draw: Callable[[Any, Palette, TopicView], str]
+    draw: Callable[[Any, Palette, Any], str]
 
 
 def recall_curve(axes: Any, colours: Palette, seen: TopicView) -> str:
@@ -215,8 +238,8 @@ def recall_curve(axes: Any, colours: Palette, seen: TopicView) -> str:
     axes.set(
         xlabel="records screened", ylabel="relevant records", xlim=(0, max(n, 1)), ylim=(0, max(found[-1], 1) * 1.08)
     )
-    _tidy(axes, colours)
-    _whole_numbers(axes.xaxis, axes.yaxis)
+    tidy(axes, colours)
+    whole_numbers(axes.xaxis, axes.yaxis)
     axes.legend(frameon=False, loc="upper left")
     return f"Curve of relevant records found: {found[-1]} in {n} records screened"
 
@@ -229,24 +252,24 @@ def left_distribution(axes: Any, colours: Palette, seen: TopicView) -> str:
     p = stats.nbinom.pmf(numbers, left.size, left.size / (left.size + left.mean))
     axes.bar(numbers, p, color=[colours.accent if number <= allowed else colours.line for number in numbers], width=0.8)
     axes.set(xlabel="relevant records left", ylabel="probability")
-    _tidy(axes, colours)
-    _whole_numbers(axes.xaxis)
+    tidy(axes, colours)
+    whole_numbers(axes.xaxis)
     return f"Distribution of the relevant records left: about {left.mean:.1f}; {allowed} may be left"
 
 
 def probability_histogram(axes: Any, colours: Palette, seen: TopicView) -> str:
     """How probable the unread records are, on a logarithmic scale of numbers."""
-    p = recalibrated(seen.state)
+    p = seen.unread
     axes.hist(p, bins=np.linspace(0.0, 1.0, 21), color=colours.accent)
     axes.set_yscale("symlog", linthresh=1.0)
     axes.set(xlabel="predicted probability of being relevant", ylabel="unscreened records", xlim=(0, 1))
-    _tidy(axes, colours)
+    tidy(axes, colours)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     return f"Histogram of the probabilities of {len(p)} unscreened records; {int((p > 0.5).sum())} are above one half"
 
 
 def word_intervals(axes: Any, colours: Palette, seen: TopicView) -> str:
-    """The strongest words with 90 % intervals."""
+    """The strongest words with 95 % intervals."""
     words = seen.words[::-1]
     places = np.arange(len(words))
     for place, word in zip(places, words, strict=True):
@@ -255,8 +278,8 @@ def word_intervals(axes: Any, colours: Palette, seen: TopicView) -> str:
         axes.plot(word.weight, place, "o", color=colour, markersize=5)
     axes.axvline(0.0, color=colours.muted, linewidth=0.8)
     axes.set_yticks(places, [word.word.replace("$", r"\$") for word in words])
-    axes.set(xlabel="weight, with 90% credible interval")
-    _tidy(axes, colours)
+    axes.set(xlabel="weight, with 95% credible interval")
+    tidy(axes, colours)
     return "Words with the largest weights: " + ", ".join(f"{word.word} {word.weight:+.2f}" for word in words[::-1][:5])
 
 
@@ -277,7 +300,13 @@ def page_svg(name: str, seen: TopicView) -> str:
         One of ``DRAWINGS``.
     seen : TopicView
     """
-    with _drawn(name, seen, _PAGE) as (figure, description):
+    check_choice("name", name, tuple(DRAWINGS))
+    return svg_of(name, DRAWINGS[name], seen)
+
+
+def svg_of(name: str, drawing: Drawing, seen: Any) -> str:
+    """A drawing to stand in a page; its ids begin with the name."""
+    with _drawn(drawing, seen, _PAGE) as (figure, description):
         return embed(figure_svg(figure), name, description)
 
 
@@ -293,9 +322,10 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
     format : {"svg", "png"}
     """
     check_choice("format", format, tuple(_TYPES))
+    check_choice("name", name, tuple(DRAWINGS))
     with review.model() as screening:
         seen = TopicView.of(screening, topic, review.goal.target)
-    with _drawn(name, seen, _PAPER) as (figure, _):
+    with _drawn(DRAWINGS[name], seen, _PAPER) as (figure, _):
         if format == "svg":
             content = figure_svg(figure, "white").encode()
         else:
@@ -306,19 +336,20 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
 
 
 @contextlib.contextmanager
-def _drawn(name: str, seen: TopicView, colours: Palette) -> Iterator[tuple[Any, str]]:
-    check_choice("name", name, tuple(DRAWINGS))
-    size, draw = DRAWINGS[name]
+def _drawn(drawing: Drawing, seen: Any, colours: Palette) -> Iterator[tuple[Any, str]]:
+    size, draw = drawing
     with _drawing, blank_figure(*size, Colours(colours.ink, colours.muted, colours.line)) as figure:
         yield figure, draw(figure.subplots(), colours, seen)
 
 
-def _tidy(axes: Any, colours: Palette) -> None:
+def tidy(axes: Any, colours: Palette) -> None:
+    """Faint lines behind what is drawn."""
     axes.grid(color=colours.line, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
-def _whole_numbers(*sides: Any) -> None:
+def whole_numbers(*sides: Any) -> None:
+    """At most six whole numbers along each axis."""
     from matplotlib.ticker import MaxNLocator
 
     for side in sides:

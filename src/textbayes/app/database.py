@@ -43,6 +43,7 @@ from textbayes.core.errors import InputError, MissingExtraError
 
 LOCK_SECONDS = 30.0  # for which one waits for others who write to an SQLite database
 ROLES = ("reader", "reviewer", "owner")  # each may do what those before it may
+BY_HAND = "merged by hand"  # the reason of a duplicate that was a record before: the log may speak of it
 FROM_FILE = " (from a file)"  # ends the names of people whom a project's file named, and who cannot log in
 
 
@@ -140,7 +141,7 @@ class FullText(Base):
 
 
 class Duplicate(Base):
-    """A record that was merged into another when its file was read, as it was."""
+    """A record that was merged into another when its file was read, or by hand, as it was."""
 
     __tablename__ = "duplicates"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -150,6 +151,20 @@ class Duplicate(Base):
     reason: Mapped[str]
     text: Mapped[str]
     fields: Mapped[dict[str, Any]]
+
+
+class Invite(Base):
+    """A link by which people without an account join a project, known by the hash of its secret."""
+
+    __tablename__ = "invites"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    key: Mapped[str]
+    role: Mapped[str]
+    uses: Mapped[int]
+    expires: Mapped[float]
+    created: Mapped[float] = mapped_column(default=time.time)
 
 
 class Upload(Base):
@@ -318,18 +333,26 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
     revision : str
         A version in ``migrations/versions``, or ``"head"``, the newest.
     """
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
     with engine.begin() as connection:
-        _check_tables(connection, ScriptDirectory.from_config(config))
+        _check_tables(connection, ScriptDirectory.from_config(_config()))
     prepare_file(engine)  # not before: a database of another program stays as it is
     with engine.execution_options(write=True).begin() as connection:
-        _check_tables(connection, ScriptDirectory.from_config(config))
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-        connection.execute(
-            text("DELETE FROM users WHERE 1 = 0")
-        )  # here, and not later, one that is read-only is refused
+        make_tables(connection, revision)
+
+
+def make_tables(connection: Connection, revision: str = "head") -> None:
+    """Make or change tables within a transaction; else as :func:`upgrade`."""
+    config = _config()
+    _check_tables(connection, ScriptDirectory.from_config(config))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+    connection.execute(text("DELETE FROM users WHERE 1 = 0"))  # here, and not later, one that is read-only is refused
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    return config
 
 
 def _check_tables(connection: Connection, versions: ScriptDirectory) -> None:

@@ -47,6 +47,7 @@ class WordEntry(_EventBody):
     topic: Text
     word: Text
     direction: Literal["for", "against", "forget"]
+    strength: Literal["weak", "strong"] | None = None
 
 
 class HandedOutEntry(_EventBody):
@@ -55,6 +56,13 @@ class HandedOutEntry(_EventBody):
     kind: Literal["handed_out"]
     topic: Text
     records: dict[Text, Text]
+
+
+class ReleaseEntry(_EventBody):
+    """Records that were fetched ahead are free for others again."""
+
+    kind: Literal["release"]
+    topic: Text
 
 
 class SkipEntry(_EventBody):
@@ -106,6 +114,14 @@ class UnmergedEntry(_EventBody):
 
     kind: Literal["unmerged"]
     id: Text
+
+
+class MergedEntry(_EventBody):
+    """A record was taken for the same paper as another one, by hand."""
+
+    kind: Literal["merged"]
+    id: Text
+    into: Text
 
 
 class FullTextEntry(_EventBody):
@@ -166,7 +182,8 @@ class AdviceEntry(_EventBody):
 
 AnyEntry = (
     JudgementEntry | WordEntry | HandedOutEntry | SkipEntry | NoteEntry | SettleEntry | StrategyEntry | RecordsEntry
-    | AdviceEntry | UnblindEntry | TagsEntry | ListsEntry | ImportedEntry | FullTextEntry | UnmergedEntry | GoalEntry
+    | AdviceEntry | UnblindEntry | TagsEntry | ListsEntry | ImportedEntry | FullTextEntry | UnmergedEntry | MergedEntry
+    | GoalEntry | ReleaseEntry
 )  # fmt: skip
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="kind")])
 LABEL_NUMBERS = r"^(none|unsure|withdrawn|[0-9]{1,6}( [0-9]{1,6})*)$"  # an answer of labels
@@ -181,6 +198,24 @@ class LabelsEntry(_EventBody):
     id: Text
     answer: Annotated[str, Field(max_length=4_000, pattern=LABEL_NUMBERS)]
     key: Key | None = None
+
+
+class LabelSettleEntry(_EventBody):
+    """The labels that settle a conflict."""
+
+    kind: Literal["settle"]
+    topic: Text
+    id: Text
+    answer: Annotated[str, Field(max_length=4_000, pattern=LABEL_NUMBERS)]
+
+
+class GoldEntry(_EventBody):
+    """A text whose answer is known, to ask people about; "withdrawn" makes it a text like others."""
+
+    kind: Literal["gold"]
+    topic: Text
+    id: Text
+    answer: Annotated[str, Field(max_length=4_000, pattern=LABEL_NUMBERS)]
 
 
 class LabelEntry(_EventBody):
@@ -209,7 +244,7 @@ class RemoveLabelEntry(_EventBody):
 
 OfCategories = (
     LabelsEntry | LabelEntry | MergeLabelEntry | RemoveLabelEntry | HandedOutEntry | SkipEntry | NoteEntry
-    | StrategyEntry | RecordsEntry
+    | StrategyEntry | RecordsEntry | ReleaseEntry | LabelSettleEntry | GoldEntry | UnblindEntry
 )  # fmt: skip
 _OF_CATEGORIES: TypeAdapter[OfCategories] = TypeAdapter(Annotated[OfCategories, Field(discriminator="kind")])
 
@@ -232,6 +267,8 @@ def checked_entry(given: Any, topics: Collection[str], ids: Collection[str], lab
             f"an event is not usable: {error.errors()[0]['msg']}; give a file that was not altered"
         ) from None
     named = [getattr(entry, "id", None), *getattr(entry, "records", {})]
+    if isinstance(entry, MergedEntry):
+        named.append(entry.into)
     if any(id is not None and id not in ids for id in named) or getattr(entry, "topic", topics) not in (
         topics,
         *stages_of(topics),

@@ -21,7 +21,7 @@ from textbayes._version import __version__
 from textbayes.app.accounts import names_of
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.categories import NewCategories, table_of_labels
-from textbayes.app.database import FROM_FILE, Event, FullText, User
+from textbayes.app.database import BY_HAND, FROM_FILE, Duplicate, Event, FullText, User
 from textbayes.app.downloads import Download
 from textbayes.app.entries import checked_entry
 from textbayes.app.full_texts import LARGEST_PDF
@@ -40,7 +40,7 @@ from textbayes.core.validation import check_choice
 from textbayes.display.pages import workbook
 from textbayes.screen import ScreenSettings, export_model
 from textbayes.screen.references import WRITERS
-from textbayes.screen.status import table_rows
+from textbayes.screen.status import SAID, table_rows
 from textbayes.store import save_model
 from textbayes.store.archive import may_unpack_to
 
@@ -128,7 +128,7 @@ def export(
         return Download(name, "application/zip", write_project(registry, review, reviewer.user))
     if review.kind == CATEGORIES:
         media_type, write = _TABLES[kind]
-        return Download(name, media_type, write(table_of_labels(registry, review)))
+        return Download(name, media_type, write(table_of_labels(registry, review, reviewer.user)))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
@@ -138,8 +138,14 @@ def export(
     for record, more_of in zip(records, said, strict=True):
         own = record["fields"] or {"text": record["text"]}
         record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more_of[name] for name in more_of}}
-    with review.model() as screening:
+    with review.model_for(reviewer.user) as screening:
         rows = table_rows(screening, records, reviewer.topic)
+    if review.alone:  # probabilities are of the person's own model, decisions those of all
+        with review.model() as screening:
+            row_of, answers = screening.collection.row_of, screening.topic(reviewer.topic).answers.copy()
+        for row in rows:
+            stands = SAID[int(answers[row_of[row.get("textbayes_id", row["id"])]])]
+            row["textbayes_decision" if "textbayes_decision" in row else "decision"] = stands
     if only == "included":
         with review.looking() as assignments:
             included = {one["id"] for one in records if is_included(assignments, reviewer.topic, one["id"])}
@@ -192,6 +198,7 @@ _MARK = {"format": "textbayes project", "format_version": 1}
 _OF_ROOM = ("stranger", "person")  # who is who here says nothing elsewhere
 _LARGEST = 1 << 30  # bytes of a part
 _PARTS = ("project.json", "records.jsonl", "events.jsonl")
+_DUPLICATES = "duplicates.jsonl"  # files of earlier versions have none
 _PAPERS = "full texts/"  # two files of each: what it is, and the PDF
 
 
@@ -224,6 +231,10 @@ def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> by
                 if one.body["kind"] not in _OF_ROOM and assignments.may_see(user, one.user_id, one.body)
             ]  # fmt: skip
         archive.writestr("events.jsonl", _lines(events))
+        merged = session.scalars(select(Duplicate).where(Duplicate.project_id == review.id).order_by(Duplicate.id))
+        rows = ({"id": one.name, "into": one.into, "reason": one.reason, "text": one.text, "fields": one.fields}
+                for one in merged)  # fmt: skip
+        archive.writestr(_DUPLICATES, _lines(rows))
         found = session.scalars(select(FullText).where(FullText.project_id == review.id).order_by(FullText.name))
         for number, one in enumerate(found.yield_per(1), start=1):
             described = {"id": one.name, "file": one.file, "text": one.text}
@@ -247,15 +258,19 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
     content : bytes
     """
     project, records, events = _parts(content)
-    papers = _papers(content)
+    papers, merged = _papers(content), _duplicates(content)
     try:
         plan, topics = _plan(str(project["name"]), project["settings"])
         documents = [_document(record) for record in records]
         ids = {document.id for document in documents}
         if len(ids) < len(documents) or not 0 < len(documents) <= MOST_RECORDS:
             raise InputError("the records of the file have no ids of their own; give a file that was not altered")
-        labels = isinstance(plan, NewCategories)
-        entries = [checked_entry(event["body"], topics, ids, labels) for event in events]
+        duplicates = [_duplicate(row) for row in merged]
+        by_hand = [one["name"] for one in duplicates if one["reason"] == BY_HAND]
+        if len({*ids, *by_hand}) < len(ids) + len(by_hand) or not ids >= {one["into"] for one in duplicates}:
+            raise _refusal("a duplicate is a record as well, or is that of none")
+        known, labels = ids | set(by_hand), isinstance(plan, NewCategories)
+        entries = [checked_entry(event["body"], topics, known, labels) for event in events]
         names, times = [str(event["user"])[:200] for event in events], [float(event["time"]) for event in events]
     except (KeyError, TypeError, AttributeError) as error:
         raise _refusal(f"a part is missing ({error})") from None
@@ -276,6 +291,8 @@ def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
         ]
         if rows:
             session.execute(insert(Event), rows)
+        if duplicates:
+            session.execute(insert(Duplicate), [{"project_id": id, **one} for one in duplicates])
         if kept:
             session.execute(insert(FullText), [{"project_id": id, **one} for one in kept])
 
@@ -286,10 +303,13 @@ def _plan(name: str, settings: dict[str, Any]) -> tuple[Plan, tuple[str, ...]]:
     """What the settings of a file say, and the topics of its events."""
     if settings.get("kind") == CATEGORIES:
         several, shown = settings.get("several") is True, settings.get("show_guess") is not False
-        return NewCategories(name, several=several, show_guess=shown), (TOPIC,)
+        double = settings.get("double") is True
+        return NewCategories(name, several=several, show_guess=shown, double=double), (TOPIC,)
     screen = ScreenSettings.from_json(settings["screen"])
     prior = str(settings.get("prior", "reviews"))
-    return NewProject(name, screen, settings.get("double") is True, prior), screen.topics
+    return NewProject(
+        name, screen, settings.get("double") is True, prior, str(settings.get("learns", "settled"))
+    ), screen.topics
 
 
 def _person(session: Session, name: str, owner: User) -> int:
@@ -329,6 +349,26 @@ def _parts(content: bytes) -> tuple[dict[str, Any], list[Any], list[Any]]:
     if project.get("format_version") != _MARK["format_version"]:
         raise InputError("the file was written by a newer version of textbayes; update to read it")
     return project, lines[0], lines[1]
+
+
+def _duplicates(content: bytes) -> list[dict[str, Any]]:
+    """The merged records of a file: what they say is looked at as that of the others is."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            there = _DUPLICATES in archive.namelist()
+            rows = [json.loads(line) for line in _read(archive, _DUPLICATES).splitlines() if line] if there else []
+    except (ValueError, RecursionError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        raise _refusal("the duplicates are damaged") from None
+    if len(rows) > MOST_RECORDS:
+        raise _refusal("it has too many duplicates")
+    return rows
+
+
+def _duplicate(row: dict[str, Any]) -> dict[str, Any]:
+    one, into, reason = _document(row), str(row["into"]), str(row["reason"])[:4_000]
+    if "\x00" in into + reason:
+        raise _refusal("a duplicate holds a NUL character")
+    return {"name": one.id, "into": into, "reason": reason, "text": one.text, "fields": dict(one.fields)}
 
 
 def _papers(content: bytes) -> list[dict[str, Any]]:

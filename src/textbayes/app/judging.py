@@ -6,9 +6,14 @@ import contextlib
 import time
 from collections.abc import Sequence
 
-from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
-from textbayes.app.live import LiveReview
+import numpy as np
+
+from textbayes.app.assignments import AHEAD, Assignments, ReviewerQueue
+from textbayes.app.labelling import AT_RANDOM
+from textbayes.app.labels import CONFLICT, WITHDRAWN
+from textbayes.app.live import CATEGORIES, LiveReview
 from textbayes.app.marks import checked_list
+from textbayes.app.own_models import is_among_two
 from textbayes.app.records import Shown, make_ready, show
 from textbayes.app.stages import is_full_text, topic_of
 from textbayes.core.errors import InputError
@@ -16,53 +21,70 @@ from textbayes.core.validation import check_choice
 from textbayes.screen.screening import check_record
 from textbayes.store.event_folder import Entry
 
-AHEAD = 2  # records in a queue: the one that is read, and the next, which is there before it is asked for
+MOST_AHEAD = 10  # of a person whose line is slow
+_LEFT = 10  # times as many records are free for others as anybody holds ahead
 LONGEST_NOTE = 4_000
 _TRIES = 20  # another process may take what was picked here before it is handed out; each try means that one did
 
 
-def queue(review: LiveReview, reviewer: ReviewerQueue) -> list[Shown]:
-    """The record to read now, and the one after it; records are handed out where too few are in the queue.
+def queue(review: LiveReview, reviewer: ReviewerQueue, ahead: int = AHEAD) -> list[Shown]:
+    """The record to read now, and those after it; records are handed out where too few are in the queue.
 
     Parameters
     ----------
     review : LiveReview
     reviewer : ReviewerQueue
+    ahead : int
+        How many are to be there, 10 at most. The order of those that come later does not know the answers before them.
     """
     with review.looking() as assignments:
         _check_blind(assignments, reviewer.user)
-    top_up(review, reviewer)
-    return assigned_records(review, reviewer)
+    top_up(review, reviewer, ahead)
+    return assigned_records(review, reviewer, ahead)
 
 
-def assigned_records(review: LiveReview, reviewer: ReviewerQueue) -> list[Shown]:
+def assigned_records(review: LiveReview, reviewer: ReviewerQueue, most: int = AHEAD) -> list[Shown]:
     """What is in a queue already, without handing out more: the quick way to the next record."""
     with review.looking() as assignments:
-        ids = list(assignments.held[reviewer])[:AHEAD]
+        ids = list(assignments.held[reviewer])[:most]
     return [show(review, reviewer, id) for id in ids]
 
 
-def top_up(review: LiveReview, reviewer: ReviewerQueue) -> None:
+def release(review: LiveReview, reviewer: ReviewerQueue) -> None:
+    """Let others have what was fetched ahead and is not read; whoever comes back gets what is most probable then."""
+
+    def entries(assignments: Assignments) -> list[Entry]:
+        more = len(assignments.held[reviewer]) > AHEAD
+        return [{"kind": "release", "topic": reviewer.topic}] if more else []
+
+    review.step(reviewer.user, entries)
+
+
+def top_up(review: LiveReview, reviewer: ReviewerQueue, ahead: int = AHEAD) -> None:
     """Hand out records until there are enough in a queue.
 
     Whoever has the model serves all queues of the topic that wait: many who answer at once cost one ranking.
     """
-    if not _n_wanted(review, reviewer):
+    if not _hungry(review, {reviewer: ahead}):
         return
-    review.waiting.add(reviewer)
+    review.waiting[reviewer] = ahead
     with review.engine():
-        for _ in range(_TRIES):
-            if _serve(review, reviewer):
+        for tried in range(_TRIES):
+            review.refresh()  # the lock may have been long in coming, and others have been handed records meanwhile
+            if _serve(review, reviewer, ahead, spare=tried * MOST_AHEAD):
                 break
     review.snapshot()
 
 
-def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
-    """Hand out what the model picks; whether that was all there is to do."""
+def _serve(review: LiveReview, reviewer: ReviewerQueue, ahead: int, spare: int) -> bool:
+    """Hand out what the model picks; whether that was all there is to do. Another process may take ``spare`` of it."""
+    if review.alone and not is_full_text(reviewer.topic):
+        return _serve_alone(review, reviewer, ahead)
     with review.engine() as engine:  # which learns what other processes have written
-        asking = {reviewer, *list(review.waiting)}
-        hungry = [one for one in asking if one.topic == reviewer.topic and _n_wanted(review, one)]
-        review.waiting.difference_update(hungry, {reviewer})
+        asking = {**review.waiting, reviewer: ahead}
+        hungry = _hungry(review, {one: n for one, n in asking.items() if one.topic == reviewer.topic})
+        for one in [*hungry, reviewer]:
+            review.waiting.pop(one, None)
         if reviewer not in hungry:  # somebody else has served this queue meanwhile
             return True
         if is_full_text(reviewer.topic):
@@ -71,10 +93,43 @@ def _serve(review: LiveReview, reviewer: ReviewerQueue) -> bool:
                 included = assignments.to_assess(topic_of(reviewer.topic))
             picks = [(id, "included") for id in included if id not in out]
         else:
-            found = engine.next_records(AHEAD * len(hungry), reviewer.topic)
+            found = engine.next_records(sum(hungry.values()) + spare, reviewer.topic)
             picks = [(engine.collection.ids[pick.row], pick.reason) for pick in found]
         review.write(lambda assignments: _handed_out(assignments, hungry, picks))
-        make_ready(review, engine, reviewer.topic)
+        with review.engine_for(reviewer.user) as shown_by:
+            make_ready(review, shown_by, reviewer)
+        with review.looking() as assignments:
+            return bool(assignments.held[reviewer]) or not picks
+
+
+def _serve_alone(review: LiveReview, reviewer: ReviewerQueue, ahead: int) -> bool:
+    """Hand out what a model of the person's own answers picks, whatever others have.
+
+    Of more than two who read at present, each record goes to two, by chance and whatever anybody answers.
+    """
+    review.waiting.pop(reviewer, None)
+    with review.model_for(reviewer.user) as screening:
+        row_of, known = screening.collection.row_of, screening.topic(reviewer.topic)
+        with review.looking() as assignments:
+            if assignments.sees_all(reviewer.user):
+                return True  # who reads no more
+            out = {row_of[id] for id in assignments.not_for(reviewer)}
+            active = assignments.active(reviewer, time.time())
+        out.update(np.flatnonzero(~is_among_two(screening.collection.ids, active, reviewer.user)).tolist())
+        known.handed_out = {row: "" for row in sorted(out) if not known.answers[row]}
+        picks = [
+            (screening.collection.ids[pick.row], pick.reason) for pick in screening.next_records(ahead, known.name)
+        ]
+
+        def entries(assignments: Assignments) -> list[Entry]:
+            n_wanted, out = ahead - len(assignments.held[reviewer]), assignments.not_for(reviewer)
+            given = dict([one for one in picks if one[0] not in out][: max(n_wanted, 0)])
+            if not picks and not assignments.held[reviewer]:  # nothing is free: what was put aside
+                given = dict.fromkeys(list(assignments.later[reviewer])[:1], "the last")
+            return [{"kind": "handed_out", "topic": reviewer.topic, "records": given}] if given else []
+
+        review.step(reviewer.user, entries)
+        make_ready(review, screening, reviewer)
         with review.looking() as assignments:
             return bool(assignments.held[reviewer]) or not picks
 
@@ -248,16 +303,60 @@ def change_goal(review: LiveReview, user: int, target: float, confidence: float)
 def settle(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str, reason: str = "") -> None:
     """Settle a conflict: this answer stands, whatever the reviewers said."""
     check_record(id, review.collection.row_of)
-    check_choice("answer", answer, ("relevant", "irrelevant", "unsure"))
 
     def entry(assignments: Assignments) -> list[Entry]:
         if assignments.answer(reviewer.topic, id) != CONFLICT:
             raise InputError(f"the answers to record {id!r} are not in conflict; there is nothing to settle")
-        assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
-        settled: Entry = {"kind": "settle", "topic": reviewer.topic, "id": id, "answer": answer}
+        if assignments.labels is None:
+            assignments.marks.check_reason(is_full_text(reviewer.topic), answer, reason)
+        settled: Entry = {
+            "kind": "settle",
+            "topic": reviewer.topic,
+            "id": id,
+            "answer": _that_stands(assignments, answer),
+        }
         return [{**settled, "reason": reason} if reason else settled]
 
     review.step(reviewer.user, entry)
+
+
+def set_gold(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) -> None:
+    """Make a text a gold question: people are asked about it, and their answers are compared with this one.
+
+    Parameters
+    ----------
+    review : LiveReview
+    reviewer : ReviewerQueue
+        Who knows the answer, and is not asked.
+    id : str
+    answer : str
+        Numbers of labels, "none" or "unsure"; "withdrawn" makes it a text like others again.
+    """
+    check_record(id, review.collection.row_of)
+    if review.kind != CATEGORIES:
+        raise InputError("gold questions belong to projects that sort texts into categories")
+
+    def entry(assignments: Assignments) -> list[Entry]:
+        if not assignments.knows_gold(reviewer.user, id):
+            raise InputError(f"text {id!r} is a gold question of somebody else; choose another text")
+        kept = answer if answer == WITHDRAWN else _that_stands(assignments, answer)
+        there = assignments.gold.get(id)
+        if (WITHDRAWN if there is None else there.answer) == kept:
+            return []
+        return [{"kind": "gold", "topic": reviewer.topic, "id": id, "answer": kept}]
+
+    review.step(reviewer.user, entry)
+    review.shown.clear()  # guesses no longer know it
+
+
+def _that_stands(assignments: Assignments, answer: str) -> str:
+    """An answer that an owner gives for all, refused where the project has none of that kind."""
+    if assignments.labels is None:
+        check_choice("answer", answer, ("relevant", "irrelevant", "unsure"))
+        return answer
+    if answer == WITHDRAWN:
+        raise InputError("the answer 'withdrawn' settles nothing; give a label")
+    return assignments.labels.checked(answer)
 
 
 def unblind(review: LiveReview, user: int) -> None:
@@ -268,7 +367,7 @@ def unblind(review: LiveReview, user: int) -> None:
 
 
 def _handed_out(
-    assignments: Assignments, hungry: list[ReviewerQueue], picks: list[tuple[str, str]]
+    assignments: Assignments, hungry: dict[ReviewerQueue, int], picks: list[tuple[str, str]]
 ) -> list[tuple[int, Entry]]:
     """What goes to whom: second readings first, then what was picked and is still free, then what is left elsewhere."""
     taken = set().union(
@@ -277,13 +376,15 @@ def _handed_out(
     new = [(id, reason) for id, reason in picks if id not in taken]
     found: list[tuple[int, Entry]] = []
     given_again: set[str] = set()
-    for reviewer in hungry:
-        wanted = AHEAD - len(assignments.held[reviewer])
-        again = [id for id in assignments.to_read_again(reviewer.user, reviewer.topic) if id not in given_again][
-            :wanted
-        ]
+    for reviewer, ahead in hungry.items():
+        wanted = max(ahead - len(assignments.held[reviewer]), 0)
+        again = [id for id in assignments.to_read_again(reviewer.user, reviewer.topic) if id not in given_again]
+        gold = assignments.gold_due(reviewer) if wanted else None
+        again = again[: wanted - (gold is not None)]
         given_again |= set(again)
         given = dict.fromkeys(again, "second reading")
+        if gold is not None:
+            given[gold] = AT_RANDOM  # like others: nobody is to know
         while new and len(given) < wanted:
             id, reason = new.pop(0)
             given[id] = reason
@@ -300,9 +401,22 @@ def _handed_out(
     return found
 
 
-def _n_wanted(review: LiveReview, reviewer: ReviewerQueue) -> int:
+def _hungry(review: LiveReview, asking: dict[ReviewerQueue, int]) -> dict[ReviewerQueue, int]:
+    """The queues that hold fewer records than they ask for, and how many they are to hold.
+
+    Near the end nobody holds many, so that others have something to do.
+    """
     with review.looking() as assignments:
-        return max(AHEAD - len(assignments.held[reviewer]), 0)
+        found = {}
+        for reviewer, ahead in asking.items():
+            held, topic = len(assignments.held[reviewer]), reviewer.topic
+            if held < ahead and ahead > AHEAD:
+                to_read = assignments.to_assess(topic_of(topic)) if is_full_text(topic) else review.collection.row_of
+                n_free = len(to_read) - len(assignments.assigned(topic) | assignments.opinions[topic].keys())
+                ahead = max(AHEAD, min(ahead, MOST_AHEAD, n_free // _LEFT))
+            if held < ahead:
+                found[reviewer] = ahead
+    return found
 
 
 def _judgement(review: LiveReview, reviewer: ReviewerQueue, id: str, answer: str) -> Entry:
@@ -314,7 +428,12 @@ def _check_turn(assignments: Assignments, reviewer: ReviewerQueue, id: str, repl
     if is_full_text(reviewer.topic) and assignments.answer(topic_of(reviewer.topic), id) != "relevant":
         raise InputError(f"record {id!r} is not included on title and abstract; its full text is not read")
     said = assignments.opinions[reviewer.topic].get(id, {})
-    if reviewer.user in said or id in assignments.held[reviewer] or id in assignments.later[reviewer]:
+    if (
+        reviewer.user in said
+        or id in assignments.gold
+        or id in assignments.held[reviewer]
+        or id in assignments.later[reviewer]
+    ):
         return
     if assignments.double and (assignments.own(reviewer.user, said) is not None or assignments.unmatched & said.keys()):
         raise InputError(

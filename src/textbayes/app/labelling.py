@@ -18,7 +18,7 @@ from textbayes.store.event_folder import Entry
 
 TOPIC = "label"  # the one question to every text
 AT_RANDOM = "random"
-_GUESSES, _MARKED = 3, 12  # labels that are named, and terms of a text that are marked
+_GUESSES, _MARKED = 3, 8  # labels that are named, and terms of a text that are marked
 _NEW_ANSWERS = 5  # learnt before accuracy is measured again, or a tenth of those that there were
 # Held-out figures need some texts drawn at random: until there are that many every second text is.
 _FIRST_RANDOM, _FIRST_SHARE, _LATER_SHARE = 10, 0.5, 0.1
@@ -106,8 +106,12 @@ class Labelling:
         check_choice("strategy", strategy, STRATEGIES)
         return {"kind": "strategy", "strategy": strategy}
 
-    def apply(self, entry: Entry) -> None:
-        """Take an entry: an answer, texts handed out, another strategy, or of a label."""
+    def apply(self, *entries: Entry) -> None:
+        """Take entries: answers, texts handed out, other strategies, or of labels."""
+        for entry in entries:
+            self._apply(entry)
+
+    def _apply(self, entry: Entry) -> None:
         kind = entry["kind"]
         if kind == "judgement":
             row = self.collection.row_of[entry["id"]]

@@ -15,6 +15,7 @@ from textbayes.core.errors import InputError, plural
 from textbayes.store.event_folder import Entry
 
 NONE, UNSURE, WITHDRAWN = "none", "unsure", "withdrawn"  # answers without a label
+CONFLICT = "conflict"  # in place of an answer, where two people gave different ones
 LABEL_KINDS = ("label", "merge_label", "remove_label")
 LONGEST_NAME, LONGEST_DESCRIPTION, MOST_LABELS = 200, 4_000, 500
 _NUMBERS = re.compile(r"\d{1,6}( \d{1,6})*")
@@ -70,7 +71,7 @@ class Labels:
 
     def numbers(self, answer: str | None) -> tuple[int, ...] | None:
         """Numbers of the labels that an answer stands for by now; None where it says nothing of labels."""
-        if answer is None or answer in (UNSURE, WITHDRAWN):
+        if answer is None or answer in (UNSURE, WITHDRAWN, CONFLICT):
             return None
         given = [] if answer == NONE else [self._now(int(number)) for number in answer.split()]
         return tuple(sorted({number for number in given if number is not None}))
@@ -79,6 +80,15 @@ class Labels:
         """The same by name."""
         numbers = self.numbers(answer)
         return None if numbers is None else tuple(self._labels[number].name for number in numbers)
+
+    def meaning(self, answer: str) -> tuple[int, ...] | str:
+        """What an answer says by now: two that mean the same are equal."""
+        numbers = self.numbers(answer)
+        return answer if numbers is None else numbers
+
+    def is_void(self, answer: str) -> bool:
+        """Whether an answer names labels, all of which were removed, in a project where a text has one."""
+        return not self.several and self.numbers(answer) == ()
 
     def shown(self, answer: str | None) -> str:
         """An answer in words."""

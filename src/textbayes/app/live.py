@@ -21,9 +21,10 @@ from sqlalchemy.orm import Session
 
 from textbayes._version import __version__
 from textbayes.app.assignments import Assignments, Goal, ReviewerQueue
-from textbayes.app.database import Event, Project, Store, StoredRecord
+from textbayes.app.database import BY_HAND, Duplicate, Event, Project, Store, StoredRecord
 from textbayes.app.labelling import TOPIC, Labelling, Rows
 from textbayes.app.labels import Labels
+from textbayes.app.own_models import OwnModels
 from textbayes.app.stages import is_full_text
 from textbayes.core.atomic import make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
@@ -65,7 +66,7 @@ class ReviewCache:
         """
         if self._folder is None:
             return read()
-        mark = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass")).hexdigest()
+        mark = _mark_of(names)
         path = self._folder / f"{project}.words.tbw"
         with contextlib.suppress(TextBayesError):
             meta, arrays = read_container(path, SCREEN_FILE)
@@ -80,19 +81,19 @@ class ReviewCache:
             write_container(path, SCREEN_FILE, {**meta, "mark": mark}, arrays)
         return made
 
-    def keep(self, project: str, n_records: int, sequence: int, at: float, screening: Screening) -> None:
+    def keep(self, project: str, names: Sequence[str], sequence: int, at: float, screening: Screening) -> None:
         """Keep what a screening has learnt up to an event, and when that happened."""
         if self._folder is None:
             return
         meta, arrays = screening.to_state()
-        described = {**meta, "n_records": n_records, "sequence": sequence, "at": at}
+        described = {**meta, "mark": _mark_of(names), "sequence": sequence, "at": at}
         with contextlib.suppress(TextBayesError):
             write_container(self._folder / f"{project}.state.tbw", SCREEN_FILE, described, arrays)
 
     def newest(
-        self, project: str, n_records: int, time_of: Callable[[int], float | None]
+        self, project: str, names: Sequence[str], time_of: Callable[[int], float | None]
     ) -> tuple[int, dict[str, Any], dict[str, AnyArray]] | None:
-        """What was kept of a project with so many records: up to which event, and the state; None if nothing fits."""
+        """What was kept of a project with these records: up to which event, and the state; None if nothing fits."""
         if self._folder is None:
             return None
         with contextlib.suppress(TextBayesError):
@@ -101,7 +102,7 @@ class ReviewCache:
             with SCREEN_FILE.damage(path):
                 sequence = int(meta["sequence"])
                 same_rules = meta["textbayes"] == __version__  # another version may learn otherwise
-                if same_rules and meta["n_records"] == n_records and time_of(sequence) == meta["at"]:
+                if same_rules and meta["mark"] == _mark_of(names) and time_of(sequence) == meta["at"]:
                     return sequence, meta, arrays
         return None
 
@@ -112,13 +113,18 @@ class ReviewCache:
 
     def _files(self, project: str) -> Iterator[Path]:
         if self._folder is not None:
-            yield from (self._folder / f"{project}.{kind}.tbw" for kind in ("words", "state"))
+            yield from self._folder.glob(f"{project}.*.tbw")
+
+
+def _mark_of(names: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 SCREENING, CATEGORIES = "screening", "categories"  # kinds of projects
 Engine: TypeAlias = Screening | Labelling
 _MOST_OPEN = 16  # projects kept in memory
 _SNAPSHOT_EVENTS = 200  # learnt since the last snapshot
+_AT_ONCE = 20  # events of people who are reading that are learnt with one fit
 
 
 class MissingProjectError(InputError):
@@ -142,15 +148,16 @@ class LiveReview:
         What its records are read for.
     collection : Collection or Rows
     stale : bool
-        Whether records were added since it was read.
+        Whether records were added, merged or separated since it was read.
     """
 
     def __init__(self, store: Store, project: Project, kept: ReviewCache) -> None:
         self.id, self.name, self.settings = project.id, project.name, project.settings
         self.kind: str = project.settings.get("kind", SCREENING)
         self.store, self._kept = store, kept
-        self.waiting: set[ReviewerQueue] = set()  # queues that want records
-        self.shown: dict[tuple[str, str], Any] = {}  # records made ready to be shown, by topic and id
+        self.waiting: dict[ReviewerQueue, int] = {}  # queues that want records, and how many they are to hold
+        self.shown: dict[tuple[int, str, str], Any] = {}  # records made ready: person (0 for all), topic and id
+        self.alone = project.settings.get("learns") == "own"  # whether each person has a model of their own answers
         self._assignments_lock, self._model_lock = threading.RLock(), threading.RLock()
         self._pending: deque[tuple[int, Entry]] = deque()
         self._sequence = self._restored = self._snapshot_at = 0
@@ -161,12 +168,16 @@ class LiveReview:
     def _open(self) -> None:
         """Read all records and events; a snapshot saves learning what it has learnt already."""
         with self.store.read() as session:
+            last = select(func.max(Event.sequence)).where(Event.project_id == self.id)
+            self._read_at = session.scalar(last) or 0
             rows = session.execute(
                 select(StoredRecord.name, StoredRecord.text)
                 .where(StoredRecord.project_id == self.id)
                 .order_by(StoredRecord.row)
             ).all()
-        names, texts = [row.name for row in rows], [row.text for row in rows]
+            names, texts = [row.name for row in rows], [row.text for row in rows]
+            by_hand = Duplicate.project_id == self.id, Duplicate.reason == BY_HAND
+            merged = set(session.scalars(select(Duplicate.name).where(*by_hand))).difference(names)
         labels = None
         if self.kind == CATEGORIES:
             several = bool(self.settings["several"])
@@ -174,14 +185,15 @@ class LiveReview:
         else:
             self._engine = self._screening(names, texts)
         self.stale = False
-        self._assignments = Assignments(bool(self.settings.get("double")), labels)
+        self._assignments = Assignments(bool(self.settings.get("double")), labels, merged, self.alone)
+        self._own = OwnModels(self.id, self._new_screening, self._kept)
         self._pending.clear()
         self._sequence = self._restored = self._snapshot_at = 0
         with self.store.read() as session:
             self._catch_up(session)
             restored = None
             if self.kind == SCREENING:
-                restored = self._kept.newest(self.id, self.collection.n_records, self._time_of(session))
+                restored = self._kept.newest(self.id, self.collection.ids, self._time_of(session))
         if restored is not None:
             sequence, meta, arrays = restored
             with contextlib.suppress(TextBayesError):  # one that says what cannot be counts as not there
@@ -198,6 +210,9 @@ class LiveReview:
         collection = self._kept.collection(self.id, names, read)
         collection.measure()
         return Screening(collection, chosen)
+
+    def _new_screening(self) -> Screening:
+        return Screening(self.screening.collection, ScreenSettings.from_json(self.settings["screen"]))
 
     @property
     def strategy(self) -> str:
@@ -238,12 +253,26 @@ class LiveReview:
 
     def _apply(self, sequence: int, user: int, at: float, body: Entry) -> None:
         learnt = self._assignments.apply(user, at, body)
-        self._pending.extend((sequence, entry) for entry in learnt if not is_full_text(entry.get("topic", "")))
+        learnt = [entry for entry in learnt if not is_full_text(entry.get("topic", ""))]
+        kind, id = body["kind"], body.get("id", "")
+        if self.alone:  # who has which record depends on what they said: that is nothing to others
+            learnt = [entry for entry in learnt if entry["kind"] != "handed_out"]
+            said = kind in ("judgement", "word") and id not in self._assignments.merged
+            if said and not is_full_text(body["topic"]):
+                self._own.note(user, sequence, at, body)
+        self._pending.extend((sequence, entry) for entry in learnt)
         self._sequence = sequence
-        if body["kind"] == "full_text":
-            for key in [key for key in list(self.shown) if key[1] == body["id"]]:
+        if kind in ("full_text", "merged"):
+            for key in [key for key in list(self.shown) if key[2] == id]:
                 self.shown.pop(key, None)
-        self.stale |= body["kind"] == "records" and body["n_records"] > self.collection.n_records
+        if sequence > self._read_at:  # what was before is in the records as they were read
+            there = id in self.collection.row_of
+            self.stale |= kind == "records" and body["n_records"] > self.collection.n_records
+            self.stale |= (kind == "merged" and there) or (kind == "unmerged" and not there)
+            if kind == "merged":
+                self._assignments.merged.add(id)
+            elif kind == "unmerged":
+                self._assignments.merged.discard(id)
 
     # -- what happens ------------------------------------------------------------------------------------------------
     def step(
@@ -280,6 +309,8 @@ class LiveReview:
                 if store is not None:
                     store(session)
                 events, now = make(self._assignments), time.time()
+                for _, entry in events:
+                    self._assignments.check_there(entry)
                 rows = [
                     {"project_id": self.id, "sequence": number, "user_id": user, "time": now, "body": entry}
                     for number, (user, entry) in enumerate(events, start=self._sequence + 1)
@@ -308,9 +339,10 @@ class LiveReview:
             if self.stale:
                 self.reload()
             while self._pending:
-                sequence, entry = self._pending.popleft()
-                if sequence > self._restored:
-                    self._engine.apply(entry)
+                n = min(_AT_ONCE if self._pending[0][0] > self._read_at else 1, len(self._pending))
+                pending = [self._pending.popleft() for _ in range(n)]
+                if entries := [entry for sequence, entry in pending if sequence > self._restored]:
+                    self._engine.apply(*entries)
             yield self._engine
 
     @contextlib.contextmanager
@@ -318,6 +350,25 @@ class LiveReview:
         """The screening, as :meth:`engine` gives it."""
         with self.engine():
             yield self.screening
+
+    @contextlib.contextmanager
+    def engine_for(self, user: int) -> Iterator[Engine]:
+        """What a person is shown guesses of: the model of all, or where the project has chosen so of their answers.
+
+        Who chose to see all answers, and reads no more, sees the model of all.
+        """
+        with self.engine() as engine:
+            with self._assignments_lock:
+                assignments = self._assignments
+                own = self.alone and not assignments.sees_all(user)
+                users, said = self._own.said_by(lambda one: own and assignments.person(one) == user)
+            yield self._own.of(user, users, said, self.strategy) if own else engine
+
+    @contextlib.contextmanager
+    def model_for(self, user: int) -> Iterator[Screening]:
+        """The screening, as :meth:`engine_for` gives it."""
+        with self.engine_for(user) as engine:
+            yield engine if isinstance(engine, Screening) else self.screening
 
     @contextlib.contextmanager
     def labelling(self) -> Iterator[Labelling]:
@@ -353,7 +404,7 @@ class LiveReview:
             self.reload()
 
     def reload(self) -> None:
-        """Read everything again: records were added."""
+        """Read everything again: there are other records."""
         with self._model_lock, self._assignments_lock:
             self._open()
 
@@ -362,12 +413,14 @@ class LiveReview:
         if self.kind != SCREENING:
             return
         with self.model() as screening, self._assignments_lock:
+            if at_least <= 1:
+                self._own.snapshot()
             if self._pending or self._sequence - self._snapshot_at < at_least:
                 return
             with self.store.read() as session:
                 at = self._time_of(session)(self._sequence)
             if at is not None:
-                self._kept.keep(self.id, self.collection.n_records, self._sequence, at, screening)
+                self._kept.keep(self.id, self.collection.ids, self._sequence, at, screening)
                 self._snapshot_at = self._sequence
 
 
@@ -382,6 +435,7 @@ class ReviewRegistry:
 
     def __init__(self, store: Store, kept: ReviewCache) -> None:
         self.store, self.kept = store, kept
+        self.progress: dict[str, tuple[int, Any]] = {}  # of projects by id, as it was after an event
         self._open: OrderedDict[str, LiveReview] = OrderedDict()
         self._lock, self._opening = threading.Lock(), threading.Lock()
 
@@ -409,10 +463,30 @@ class ReviewRegistry:
                     self._open.popitem(last=False)
             return opened
 
+    @contextlib.contextmanager
+    def looking(self, project: Project) -> Iterator[Assignments]:
+        """The assignments of a project; its records are not read if it is not in memory."""
+        with self._lock:
+            opened = self._open.get(project.id)
+        if opened is not None:
+            opened.refresh()
+            with opened.looking() as found:
+                yield found
+            return
+        categories = project.settings.get("kind") == CATEGORIES
+        labels = Labels(bool(project.settings["several"])) if categories else None
+        found = Assignments(bool(project.settings.get("double")), labels)
+        events = select(Event.user_id, Event.time, Event.body).where(Event.project_id == project.id)
+        with self.store.read() as session:
+            for user, at, body in session.execute(events.order_by(Event.sequence)):
+                found.apply(user, at, body)
+        yield found
+
     def forget(self, project_id: str) -> None:
         """Drop a project from memory, and what was kept of it."""
         with self._lock:
             self._open.pop(project_id, None)
+            self.progress.pop(project_id, None)
         self.kept.remove(project_id)
 
     def close(self) -> None:
@@ -420,6 +494,12 @@ class ReviewRegistry:
         for review in list(self._open.values()):
             review.snapshot(at_least=1)
         self.store.close()
+
+
+def next_row(session: Session, project_id: str) -> int:
+    """The row of the next record of a project; those of records that were merged stay free."""
+    last = session.scalar(select(func.max(StoredRecord.row)).where(StoredRecord.project_id == project_id))
+    return 0 if last is None else last + 1
 
 
 def count_records(session: Session, project_id: str) -> int:

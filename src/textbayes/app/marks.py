@@ -85,6 +85,10 @@ class Marks:
         given = self._excluded.get((stage, id), {})
         return assignments.own(user, given) or (next(iter(given.values()), "") if assignments.sees_all(user) else "")
 
+    def tagged(self, id: str) -> dict[int, tuple[str, ...]]:
+        """The tags of a record, by who gave them."""
+        return self._tagged.get(id, {})
+
     def own_tags(self, assignments: Assignments, user: int, id: str) -> tuple[str, ...]:
         """The tags that a person gave a record."""
         return assignments.own(user, self._tagged.get(id, {})) or ()

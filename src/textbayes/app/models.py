@@ -188,7 +188,7 @@ class Training:
         registry : ReviewRegistry
         review : LiveReview
         """
-        labelled, others = training_texts(registry, review)
+        labelled, others = training_texts(registry, review, user.id)
         return self._begin(user, review.name, labelled, others, bool(review.settings["several"]))
 
     def _begin(

@@ -94,12 +94,12 @@ def prisma_numbers(review: LiveReview, topic: str) -> PrismaNumbers:
     """
     with review.store.read() as session:
         log = session.scalars(select(Event.body).where(Event.project_id == review.id).order_by(Event.sequence))
-        of_files = [body for body in log if body["kind"] in ("imported", "unmerged")]
+        of_files = [body for body in log if body["kind"] in ("imported", "merged", "unmerged")]
     imports = [body for body in of_files if body["kind"] == "imported"]
     sources: Counter[str] = Counter()
     for one in imports:
         sources[one["source"]] += one["n_found"]
-    n_merged = sum(one["n_merged"] for one in imports) - (len(of_files) - len(imports))
+    n_merged = sum({"merged": 1, "unmerged": -1}.get(one["kind"], one.get("n_merged", 0)) for one in of_files)
     full = full_text_of(topic)
     with review.looking() as assignments:
         ids = list(review.collection.row_of)

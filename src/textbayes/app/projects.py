@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from textbayes.app.assignments import Assignments
-from textbayes.app.database import Duplicate, Event, Membership, Project, StoredRecord, User, note_audit
+from textbayes.app.database import BY_HAND, Duplicate, Event, Membership, Project, StoredRecord, User, note_audit
 from textbayes.app.importing import ReadFile
-from textbayes.app.live import LiveReview, ReviewRegistry, count_records
+from textbayes.app.labelling import TOPIC
+from textbayes.app.live import SCREENING, LiveReview, ReviewRegistry, count_records, next_row
 from textbayes.app.marks import checked_list
 from textbayes.app.stages import check_topics
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.core.validation import check_choice
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
 from textbayes.store.event_folder import Entry
@@ -47,12 +50,16 @@ class NewProject(NamedTuple):
         Whether every record is read by two people.
     prior : {"reviews", "none"}
         Whether words of other reviews help at the start.
+    learns : {"settled", "own"}
+        Where two people read every record: from what the model learns that orders a person's records, the records that
+        both have answered, or that person's answers alone.
     """
 
     name: str
     screen: ScreenSettings
     double: bool = False
     prior: str = "reviews"
+    learns: str = "settled"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -60,7 +67,13 @@ class NewProject(NamedTuple):
         check_topics(self.screen.topics)
         if self.prior not in ("reviews", "none"):
             raise InputError(f"prior={self.prior!r} is not known; choose reviews or none")
-        return {"screen": self.screen.to_json(), "double": self.double, "prior": self.prior}
+        check_choice("learns", self.learns, ("settled", "own"))
+        if self.learns == "own" and not self.double:
+            raise InputError(
+                "learns='own' is for projects in which two people read every record; set double, or leave it"
+            )
+        settings = {"screen": self.screen.to_json(), "double": self.double, "prior": self.prior}
+        return {**settings, "learns": "own"} if self.learns == "own" else settings
 
 
 def create_project(
@@ -158,6 +171,20 @@ def _keep_duplicates(session: Session, id: str, duplicates: Sequence[Document], 
         session.execute(insert(Duplicate), rows)
 
 
+class PutAside(NamedTuple):
+    """A record that was merged into another one by hand, as it was."""
+
+    document: Document
+    into: str
+
+
+def merged_by_hand(session: Session, project_id: str) -> list[PutAside]:
+    """Records of a project that were merged by hand."""
+    asked = select(Duplicate).where(Duplicate.project_id == project_id, Duplicate.reason == BY_HAND)
+    found = session.scalars(asked.order_by(Duplicate.id))
+    return [PutAside(Document(one.name, one.text, (), one.fields), one.into) for one in found]
+
+
 class Added(NamedTuple):
     """How many records were added, and which were there already."""
 
@@ -183,11 +210,15 @@ def add_records(review: LiveReview, user: User, read: ReadFile, take_answers: bo
     def store(session: Session) -> None:
         nonlocal n_records, n_added, taken
         there = list(stored_documents(session, review.id))
-        given = list(with_own_ids(read.records, [document.id for document in there]))
+        put_aside = merged_by_hand(session, review.id)  # what is met again belongs where its like was put
+        before = [*there, *(one.document for one in put_aside)]
+        into = {one.document.id: one.into for one in put_aside}
+        given = list(with_own_ids(read.records, [document.id for document in before]))
         taken = _renamed(read, [one.id for one in given])
-        all_of, found = merge_duplicates(given, there)
-        new = all_of[len(there) :]
-        insert_records(session, review.id, new, len(there))
+        all_of, pairs = merge_duplicates(given, before)
+        found = [one._replace(into=into.get(one.into, one.into)) for one in pairs]
+        new = all_of[len(before) :]
+        insert_records(session, review.id, new, next_row(session, review.id))
         merged.extend(found)
         _keep_duplicates(session, review.id, [*taken.duplicates, *given], [*taken.merged, *found])
         n_records, n_added = len(there) + len(new), len(new)
@@ -226,15 +257,52 @@ def delete_project(registry: ReviewRegistry, review: LiveReview, user: User) -> 
     registry.forget(review.id)
 
 
+class TopicProgress(NamedTuple):
+    """How far a topic is: records that have the answers they need, and those that are relevant."""
+
+    topic: str
+    n_answered: int
+    n_relevant: int
+
+
+class Progress(NamedTuple):
+    """How far a project is: each topic, conflicts, and records that wait for a second reviewer."""
+
+    topics: list[TopicProgress]
+    n_conflicts: int = 0
+    n_waiting: int = 0
+
+    @classmethod
+    def of(cls, assignments: Assignments, topics: Sequence[str]) -> Self:
+        """That of a project."""
+        found = []
+        for topic in topics:
+            ids = assignments.opinions[topic].keys() | assignments.gold.keys()
+            answers = Counter(assignments.answer(topic, id) for id in ids)
+            found.append(TopicProgress(topic, answers.total() - answers[None], answers["relevant"]))
+        conflicts = sum(len(assignments.conflicts(topic)) for topic in topics)
+        return cls(found, conflicts, sum(assignments.n_waiting(topic) for topic in topics))
+
+
 @dataclass(frozen=True)
 class ProjectListed:
-    """A project in a list: its id, its name, one's role in it, how many records it has, and when it was made."""
+    """A project in a list: id, name, one's role in it, number of records, when it was made, its kind and progress."""
 
     id: str
     name: str
     role: str
     n_records: int
     created: float
+    kind: str
+    progress: Progress
+
+    @property
+    def state(self) -> str:
+        """In a word or two."""
+        answered = [one.n_answered for one in self.progress.topics]
+        if not any(answered) and not self.progress.n_waiting:
+            return "not started"
+        return "complete" if min(answered) >= self.n_records else "in progress"
 
 
 def list_projects(registry: ReviewRegistry, user: User) -> list[ProjectListed]:
@@ -245,11 +313,30 @@ def list_projects(registry: ReviewRegistry, user: User) -> list[ProjectListed]:
         .where(Membership.user_id == user.id)
         .order_by(Project.created.desc())
     )
+    last = select(Event.project_id, func.max(Event.sequence)).group_by(Event.project_id)
     with registry.store.read() as session:
-        return [
-            ProjectListed(project.id, project.name, role, count_records(session, project.id), project.created)
-            for project, role in session.execute(found).all()
-        ]
+        listed = [(project, role, count_records(session, project.id)) for project, role in session.execute(found)]
+        ids = [one.id for one, *_ in listed]
+        events = dict(session.execute(last.where(Event.project_id.in_(ids))).all())
+    return [
+        ProjectListed(
+            one.id, one.name, role, n_records, one.created, one.settings.get("kind", SCREENING),
+            _progress(registry, one, events.get(one.id, 0)),
+        )
+        for one, role, n_records in listed
+    ]  # fmt: skip
+
+
+def _progress(registry: ReviewRegistry, project: Project, last: int) -> Progress:
+    """How far a project is after its last event; counted again only when there are more events."""
+    screening = project.settings.get("kind", SCREENING) == SCREENING
+    topics = project.settings["screen"]["topics"] if screening else [TOPIC]
+    known, progress = registry.progress.get(project.id, (-1, None))
+    if progress is None or known < last:
+        with registry.looking(project) as assignments:
+            progress = Progress.of(assignments, topics)
+        registry.progress[project.id] = last, progress
+    return progress
 
 
 def checked_name(name: str) -> str:

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
-import numpy as np
 from sqlalchemy import select
 
-from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
+from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.database import FullText, StoredRecord
 from textbayes.app.labelling import NO_GUESS, Labelling
+from textbayes.app.labels import CONFLICT
 from textbayes.app.live import CATEGORIES, Engine, LiveReview
 from textbayes.app.stages import is_full_text, topic_of
+from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
 from textbayes.report.texts import highlight
@@ -23,7 +24,7 @@ from textbayes.screen.screening import check_record
 from textbayes.screen.status import probabilities
 
 _MOST_SHOWN = 20_000  # characters of a text
-_MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
+_MARKED, _SHARE = 8, 0.8  # words of a record that are marked at most; and what they make up of all that words add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,34 +131,42 @@ def show(review: LiveReview, reviewer: ReviewerQueue, id: str) -> Shown:
     reviewer : ReviewerQueue
     id : str
     """
-    ready = review.shown.get((reviewer.topic, id))
+    ready = review.shown.get((_whose(review, reviewer), reviewer.topic, id))
     if ready is None:
         check_record(id, review.collection.row_of)
-        with review.engine() as engine:
+        with review.engine_for(reviewer.user) as engine:
             (ready,) = _made(review, engine, reviewer.topic, [id])
     with review.looking() as assignments:
         said = Said.of(assignments, reviewer, id)
     return Shown(**vars(ready), **said._asdict())
 
 
-def make_ready(review: LiveReview, engine: Engine, topic: str) -> None:
+def _whose(review: LiveReview, reviewer: ReviewerQueue) -> int:
+    """Whom a record is made ready for: all, or one where each has a model of their own."""
+    return reviewer.user if review.alone else 0
+
+
+def make_ready(review: LiveReview, engine: Engine, reviewer: ReviewerQueue) -> None:
     """Make all records of a topic that are in queues ready to be shown, and forget those that do not any more.
 
     Parameters
     ----------
     review : LiveReview
     engine : Screening or Labelling
-        Of the project, which has learnt everything.
-    topic : str
+        Of the project, or of the person, which has learnt everything.
+    reviewer : ReviewerQueue
+        Whose queue was filled; with one model for all those of the others are made ready as well.
     """
+    whose, topic = _whose(review, reviewer), reviewer.topic
     with review.looking() as assignments:
-        there = [id for reviewer, queue in assignments.held.items() if reviewer.topic == topic for id in queue]
-    lying = {(topic, id) for id in there}
-    for key in [key for key in review.shown if key[0] == topic and key not in lying]:
+        queues = {one: queue for one, queue in assignments.held.items() if one.topic == topic}
+        there = [id for one, queue in queues.items() if not review.alone or one == reviewer for id in queue]
+    lying = {(whose, topic, id) for id in there}
+    for key in [key for key in list(review.shown) if key[:2] == (whose, topic) and key not in lying]:
         review.shown.pop(key, None)
-    missing = [id for id in there if (topic, id) not in review.shown]
+    missing = [id for id in there if (whose, topic, id) not in review.shown]
     for one in _made(review, engine, topic, missing):
-        review.shown[topic, one.id] = one
+        review.shown[whose, topic, one.id] = one
 
 
 def _made(review: LiveReview, engine: Engine, topic: str, ids: Sequence[str]) -> list[Ready]:
@@ -166,31 +175,33 @@ def _made(review: LiveReview, engine: Engine, topic: str, ids: Sequence[str]) ->
     rows = [engine.collection.row_of[id] for id in ids]
     with review.store.read() as session:
         found = session.execute(
-            select(StoredRecord.row, StoredRecord.text, StoredRecord.fields).where(
-                StoredRecord.project_id == review.id, StoredRecord.row.in_(rows)
+            select(StoredRecord.name, StoredRecord.text, StoredRecord.fields).where(
+                StoredRecord.project_id == review.id, StoredRecord.name.in_(ids)
             )
         ).all()
         of_stage = FullText.project_id == review.id, FullText.name.in_(ids)
         read = session.execute(select(FullText.name, FullText.file, FullText.text).where(*of_stage)).all()
-    stored = {row: (text, fields) for row, text, fields in found}
+    stored = {name: (text, fields) for name, text, fields in found}
+    for id in ids:
+        if id not in stored:  # merged while we looked
+            raise InputError(f"record {id!r} is not there any more; reload the page")
     files, full_texts = {one.name: one.file for one in read}, {one.name: one.text for one in read}
     if isinstance(engine, Labelling):
         hidden = not review.settings["show_guess"]
         found_by = [(id, row, NO_GUESS if hidden else engine.guess(row)) for id, row in zip(ids, rows, strict=True)]
         return [
-            replace(_ready(id, *stored[row], engine.vectorizer, guess.terms, guess.probability),
+            replace(_ready(id, *stored[id], engine.vectorizer, guess.terms, guess.probability),
                     words=guess.words, guesses=guess.labels)
             for id, row, guess in found_by
         ]  # fmt: skip
     if is_full_text(topic):
-        row_of = engine.collection.row_of
         for id, more in full_texts.items():
-            text, fields = stored[row_of[id]]
-            stored[row_of[id]] = (f"{text}\n\n{more}", fields)
+            text, fields = stored[id]
+            stored[id] = (f"{text}\n\n{more}", fields)
     known, vectorizer = engine.topic(topic_of(topic)), engine.collection.vectorizer
-    p = probabilities(known, known.predictors[np.asarray(rows, dtype=np.int64)]).tolist()
+    p = probabilities(known, rows).tolist()
     return [
-        _ready(id, *stored[row], vectorizer, known.words_behind(row, _MARKED), probability, files.get(id, ""))
+        _ready(id, *stored[id], vectorizer, known.words_behind(row, _MARKED, _SHARE), probability, files.get(id, ""))
         for id, row, probability in zip(ids, rows, p, strict=True)
     ]
 
@@ -213,7 +224,7 @@ def _ready(
         heading=heading,
         fields={name: value for name, value in fields.items() if value and value not in (title, body)},
         probability=probability,
-        words=dict(list(words.items())[:_NAMED]),
+        words=words,
         links=_links(fields),
         file=file,
     )
@@ -232,7 +243,7 @@ def _split(fragments: list[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
     for place, fragment in enumerate(fragments):
         first, end, rest = fragment.text.partition("\n")
         if end:
-            return [*fragments[:place], Fragment(first)], [Fragment(rest), *fragments[place + 1 :]]
+            return [*fragments[:place], Fragment(first)], [Fragment(rest.lstrip("\n")), *fragments[place + 1 :]]
     return fragments, []
 
 
@@ -241,7 +252,8 @@ FILTERS = ("all", "unread", "relevant", "irrelevant", "unsure", "conflict", "asi
 SORTS = ("file", "probability")
 _TAG = "tag: "  # begins a filter by a tag
 _AROUND = 90  # characters before and after what was found
-LABEL_FILTERS = ("all", "unread", "none", "unsure", "aside", "noted")  # and numbers of labels
+# And numbers of labels; "gold" lists the gold questions whose answers one may know.
+LABEL_FILTERS = ("all", "unread", "none", "unsure", "conflict", "aside", "noted", "gold")
 
 
 class ListedRecord(NamedTuple):
@@ -308,35 +320,37 @@ def list_records(
     topic = topic_of(reviewer.topic)
     predictors = None
     if review.kind != CATEGORIES:
-        with review.model() as screening:
+        with review.model_for(reviewer.user) as screening:
             predictors = screening.topic(topic).predictors
     with review.looking() as assignments, review.store.read() as session:
         check_choice("show", show, tuple(filters_of(assignments)))
+        ids = review.collection.ids
         wanted = _wanted(review, assignments, reviewer, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            matching = select(StoredRecord.row).where(own, StoredRecord.text.ilike(f"%{pattern}%", escape="\\"))
+            matching = select(StoredRecord.name).where(own, StoredRecord.text.ilike(f"%{pattern}%", escape="\\"))
             met = set(session.scalars(matching))
-            wanted = [row for row in wanted if row in met]
+            wanted = [row for row in wanted if ids[row] in met]
         if predictors is not None and sort == "probability":
             wanted.sort(key=lambda row: -predictors[row])
         start = max(0, min(start, len(wanted)) // AT_ONCE * AT_ONCE)
         some = wanted[start : start + AT_ONCE]
         found = session.execute(
-            select(StoredRecord.row, StoredRecord.name, StoredRecord.text).where(own, StoredRecord.row.in_(some))
+            select(StoredRecord.name, StoredRecord.text).where(own, StoredRecord.name.in_([ids[row] for row in some]))
         ).all()
-        by_row = {row: (name, text) for row, name, text in found}
-        said = {row: Said.of(assignments, reviewer, by_row[row][0]) for row in some}
+        texts = {one.name: one.text for one in found}
+        some = [row for row in some if ids[row] in texts]
+        said = {row: Said.of(assignments, reviewer, ids[row]) for row in some}
         shown = (lambda answer: answer or "") if assignments.labels is None else assignments.labels.shown
         answers = {row: shown(said[row].answer) for row in some}
     p: list[float | None] = [None] * len(some)
     if predictors is not None:
-        with review.model() as screening:
-            p = probabilities(screening.topic(topic), predictors[np.asarray(some, dtype=np.int64)]).tolist()
+        with review.model_for(reviewer.user) as screening:
+            p = probabilities(screening.topic(topic), some).tolist()
     records = []
     for row, probability in zip(some, p, strict=True):
-        (name, text), one = by_row[row], said[row]
-        title, _, body = text.partition("\n")
+        name, one = ids[row], said[row]
+        title, _, body = texts[name].partition("\n")
         records.append(
             ListedRecord(
                 name,
@@ -374,12 +388,15 @@ def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueu
         return [row_of[id] for id in here if tag in marks.tags_for(assignments, reviewer.user, id)]
     if show == "noted":
         ids = [id for id in assignments.notes if assignments.notes_for(reviewer.user, id)]
+    elif show == "gold":
+        ids = [id for id in assignments.gold if assignments.knows_gold(reviewer.user, id)]
     elif show == "aside":
         seen = [one for one in assignments.later if one == reviewer or (one.topic == topic and not assignments.double)]
         ids = [id for one in seen for id in assignments.later[one]]
     elif assignments.labels is not None and show.isdecimal():
         numbers = assignments.labels.numbers
-        said = {id: numbers(assignments.answer_for(*reviewer, id)) for id in assignments.opinions[topic]}
+        answered = assignments.opinions[topic].keys() | assignments.gold.keys()
+        said = {id: numbers(assignments.answer_for(*reviewer, id)) for id in sorted(answered, key=row_of.__getitem__)}
         ids = [id for id, given in said.items() if given and int(show) in given]
     else:
         sought = CONFLICT if show == "conflict" else show

@@ -13,21 +13,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
+from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
 from textbayes.app.accounts import local_user
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.live import ReviewRegistry
 from textbayes.app.projects import NewProject, create_project, list_projects
 from textbayes.app.settings import AppSettings, default_database
 from textbayes.app.web import create_app
+from textbayes.app.words import say
 from textbayes.core.atomic import atomic_write, cache_folder, make_private_folder
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.screen import ScreenSettings
 
-_QUESTION = "film awards: the Oscars, Bafta and Golden Globe nominations, actors and directors"
+_QUESTION = "find all stories on takeovers"
+_WORDS = ("takeover", "takeovers", "merger", "acquisition")  # most words of the question could ask for anything
 
 
 def make_sample(registry: ReviewRegistry) -> str | None:
-    """Make the project, unless there is any; returns its id.
+    """Make a project of the embedded news, unless there is any project; nothing is answered. Returns its id.
 
     Parameters
     ----------
@@ -43,10 +47,9 @@ def make_sample(registry: ReviewRegistry) -> str | None:
     except TextBayesError:  # the extra that brings them is not installed
         return None
     settings = ScreenSettings(questions={"relevant": _QUESTION})
-    id = create_project(
-        registry, user, NewProject("Which stories are about film awards?", settings, prior="none"), stories
-    )
-    registry.review(id)
+    id = create_project(registry, user, NewProject("Stories on takeovers", settings, prior="none"), stories)
+    for word in _WORDS:
+        say(registry.review(id), ReviewerQueue(user.id, "relevant"), word, "for")
     return id
 
 
@@ -148,6 +151,7 @@ def serve_room(
         link = settings.origin if secret is None else f"{settings.origin}/enter?token={secret}"
         tell(Served(link, app.state.registry.store.engine.url.render_as_string(hide_password=True)))
         with contextlib.ExitStack() as after:
+            after.enter_context(threadpool_limits(1, "blas"))  # people ask at once: its threads would be in their way
             if browser:
                 token = app.state.launch.new(_BROWSER_SECONDS)
                 file = open_browser(settings.origin, token, cache_folder() / "room")

@@ -11,7 +11,8 @@ from textbayes.core.errors import InputError, MissingExtraError
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2", "multipart", "matplotlib")
 DATABASE = "room.sqlite3"
-LOGIN = "/login"  # the one place where those send something whom nobody knows
+LOGIN, JOIN = "/login", "/join"
+OPEN = (LOGIN, JOIN)  # where those send something whom nobody knows
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from textbayes.app.models import Training
 from textbayes.app.pages import page_router
 from textbayes.app.pages.render import error_page
 from textbayes.app.settings import LOGIN, AppSettings
+from textbayes.app.simulation import ReviewSimulations
 from textbayes.app.throttle import Throttle, TooManyTriesError
 from textbayes.core.errors import TextBayesError
 
@@ -48,6 +49,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         app.state.training.close()
+        app.state.simulations.close()
         app.state.registry.close()
 
     app = FastAPI(
@@ -63,6 +65,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     app.state.settings, app.state.throttle = settings, Throttle(store)
     app.state.launch = LaunchTokens(*([] if launch_token is None else [launch_token]))
     app.state.registry, app.state.training = ReviewRegistry(store, ReviewCache(settings.cache)), Training(store)
+    app.state.simulations = ReviewSimulations()
     if not settings.team:
         local_user(store)
     app.include_router(api_router, prefix="/api/v1")
@@ -95,6 +98,12 @@ def guard(app: FastAPI, settings: AppSettings, knows: Knows, pages: bool = True)
 def _tell(request: Request, error: Exception) -> Response:
     """Say in one sentence what is wrong: as JSON to programs, on a page to people."""
     status, sentence, more = _status_of(error)
+    if isinstance(error, NotSignedInError) and not request.app.state.pages:
+        sentence = "send the token shown when `serve` started, or that of TEXTBAYES_TOKEN: Authorization: Bearer TOKEN"
+    if isinstance(error, RequestValidationError) and "json" not in request.headers.get("content-type", ""):
+        for fault in more:
+            if fault["type"] in ("model_attributes_type", "dict_type"):  # the body was read as plain text
+                fault["msg"] = "send Content-Type: application/json"
     if request.url.path.startswith("/api/") or not request.app.state.pages:
         headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
         return JSONResponse({"detail": more if more is not None else sentence}, status, headers)

@@ -12,6 +12,7 @@ from textbayes.app.live import LiveReview
 from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Screening
+from textbayes.screen.settings import MEDIUM
 from textbayes.screen.solver import WIDE
 from textbayes.screen.topic import IRRELEVANT, RELEVANT, ScreeningTopic
 from textbayes.text.languages import load_stop_words
@@ -30,10 +31,11 @@ class SaidWord:
     ----------
     word : str
     direction : {"for", "against"}
+    strength : {"weak", "medium", "strong"}
     prior, weight : float or None
         Its weight before any answer, and now; None where no record has it.
     low, high : float or None
-        90 % of the posterior distribution of its weight.
+        95 % of the posterior distribution of its weight.
     n_relevant, n_irrelevant : int
         Answered records that have it.
     conflict : bool
@@ -42,6 +44,7 @@ class SaidWord:
 
     word: str
     direction: str
+    strength: str
     prior: float | None
     weight: float | None
     low: float | None
@@ -53,7 +56,7 @@ class SaidWord:
 
 @dataclass(frozen=True)
 class WordWeight:
-    """A word of the model: its weight, and 90 % of its posterior distribution."""
+    """A word of the model: its weight, and 95 % of its posterior distribution."""
 
     word: str
     weight: float
@@ -61,7 +64,7 @@ class WordWeight:
     high: float
 
 
-def say(review: LiveReview, reviewer: ReviewerQueue, word: str, direction: str) -> None:
+def say(review: LiveReview, reviewer: ReviewerQueue, word: str, direction: str, strength: str = MEDIUM) -> None:
     """Favour (``"for"``), disfavour (``"against"``) or ``"forget"`` a word; the queue is ranked anew at once.
 
     Parameters
@@ -69,10 +72,12 @@ def say(review: LiveReview, reviewer: ReviewerQueue, word: str, direction: str) 
     review : LiveReview
     reviewer : ReviewerQueue
     word, direction : str
+    strength : {"weak", "medium", "strong"}
+        Half as large a weight as usual, the usual one, or twice that.
     """
     if len(word) > LONGEST_WORD or "\x00" in word:
         raise InputError(f"a word of {len(word)} characters cannot be used; give one of 1 to {LONGEST_WORD}")
-    entry = review.screening.word(word, direction, reviewer.topic)
+    entry = review.screening.word(word, direction, reviewer.topic, strength)
     review.step(reviewer.user, lambda assignments: [entry])
     review.shown.clear()
 
@@ -132,9 +137,10 @@ def strong_words(screening: Screening, topic: str, top: int = 30) -> list[WordWe
 
 def _said(screening: Screening, known: ScreeningTopic, word: str, direction: str) -> SaidWord:
     table = WordPriors([WordPrior(word, known.name, direction)])
-    columns, means = screening.collection.find_words(table, known.name)
+    strength = known.strengths.get(word, MEDIUM)
+    columns, means = screening.collection.find_words(table, known.name, times=[known.times(word)])
     if not len(columns):
-        return SaidWord(word, direction, None, None, None, None, 0, 0, False)
+        return SaidWord(word, direction, strength, None, None, None, None, 0, 0, False)
     place = int(np.argmax(np.abs(means)))  # of a phrase the word that counts most stands for all
     column = columns[place : place + 1]
     weight = float(known.weights()[0][column[0]])
@@ -147,5 +153,14 @@ def _said(screening: Screening, known: ScreeningTopic, word: str, direction: str
     p = float(stats.fisher_exact(counts, alternative=side)[1])
     prior, (n_relevant, n_irrelevant) = float(means[place]), counts[0]
     return SaidWord(
-        word, direction, prior, weight, weight - half_width, weight + half_width, n_relevant, n_irrelevant, p < _SURE
+        word,
+        direction,
+        strength,
+        prior,
+        weight,
+        weight - half_width,
+        weight + half_width,
+        n_relevant,
+        n_irrelevant,
+        p < _SURE,
     )

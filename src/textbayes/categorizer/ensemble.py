@@ -10,19 +10,22 @@ import numpy as np
 from scipy import special
 
 from textbayes.categorizer.schema import ENSEMBLE
-from textbayes.categorizer.scorer import LabelStacking
+from textbayes.categorizer.scorer import NO_PARTS, NO_PARTS_OF_TREE, LabelStacking, check_tree
 from textbayes.core.codec import read, written
 from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.decide import LabelTree
 from textbayes.links.base import BaseLink
 from textbayes.models import model_types
 from textbayes.models.base import TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.weights import WeightsClassifier
+from textbayes.posterior.recalibration import Recalibration
+from textbayes.posterior.uncertainty import Uncertainty
 
 
 class Part(NamedTuple):
@@ -31,6 +34,9 @@ class Part(NamedTuple):
     model: TextModel
     weight: FloatArray
     columns: IntArray | None = None
+
+
+_KEPT = ("is_softmax", "calibration", "inverse_temperature", "typical", "recalibration", "label_tree")
 
 
 class Ensemble:
@@ -50,6 +56,10 @@ class Ensemble:
     inverse_temperature : float
         Power of each class's own probability before those of exclusive classes are normalised.
     label_stacking : LabelStacking or None
+    recalibration : Recalibration or None
+        Beta or isotonic map of the probabilities.
+    label_tree : LabelTree or None
+        Tree that the probabilities agree with.
     typical : array (n_parts, n_features) or None
         Mean value of each word in the texts that have it, in the units of each part: times it, weights of different
         parts can be added.
@@ -64,12 +74,15 @@ class Ensemble:
         calibration: float = 1.0,
         inverse_temperature: float = 1.0,
         label_stacking: LabelStacking | None = None,
+        recalibration: Recalibration | None = None,
         typical: FloatArray | None = None,
+        label_tree: LabelTree | None = None,
     ) -> None:
         self.space, self.parts, self.is_softmax = space, list(parts), is_softmax
         self.calibration, self.inverse_temperature = calibration, inverse_temperature
         self.typical = typical
-        self.label_stacking = label_stacking
+        self.label_stacking, self.recalibration = label_stacking, recalibration
+        self.label_tree = label_tree
 
     @classmethod
     def of(cls, model: TextModel) -> Self:
@@ -105,7 +118,8 @@ class Ensemble:
     @property
     def has_posterior(self) -> bool:
         """Whether intervals of probabilities come from a posterior; others have them from held-out texts."""
-        return self.single is not None and self.calibration == 1.0 and self.single.has_posterior
+        as_it_is = self.calibration == 1.0 and self.recalibration is None and self.label_tree is None
+        return self.single is not None and as_it_is and self.single.has_posterior
 
     def scores(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
@@ -120,7 +134,14 @@ class Ensemble:
         return scores if self.label_stacking is None else scores + self.label_stacking.added(scores)
 
     def proba(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
-        """Probabilities of every column; those of exclusive classes add up to one."""
+        """Probabilities of every column; those of exclusive classes add up to one, others agree with a label tree."""
+        found = self.own_proba(features, posterior_predictive)
+        if self.recalibration is not None:
+            found = self.recalibration.apply(found, self.space.kind)
+        return found if self.label_tree is None else self.label_tree.coherent(found, self.space.class_names)
+
+    def own_proba(self, features: Features, posterior_predictive: bool = True) -> FloatArray:
+        """Probabilities before a beta or isotonic calibration and a label tree."""
         linear = self.calibrated()
         if self.space.kind == "multiclass":
             if linear is not None:
@@ -186,12 +207,20 @@ class Ensemble:
         return np.asarray(np.any(known, axis=0)[0])
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        """Ends of the credible interval of each label's own probability, of an ensemble that ``has_posterior``."""
+        """Ends of the credible interval of each probability, of an ensemble that ``has_posterior``."""
         if self.single is None or not self.has_posterior:
             raise NotSupportedError(
                 "this model has no credible intervals of probabilities; use a model that samples, or --model online"
             )
-        return self.single.probability_interval(features, level)
+        return self.single.probability_interval(features, level, self.inverse_temperature)
+
+    def uncertainty(self, features: Features) -> Uncertainty:
+        """The parts of the uncertainty of each label's own yes or no, of an ensemble that ``has_posterior``."""
+        if self.label_tree is not None:
+            raise NotSupportedError(NO_PARTS_OF_TREE)
+        if self.single is None or not self.has_posterior:
+            raise NotSupportedError(NO_PARTS)
+        return self.single.uncertainty(features)
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """The ensemble after more documents: every member learns them, and their weights stay.
@@ -221,7 +250,7 @@ class Ensemble:
             state, own = part.model.to_state()
             members.append({"type": part.model.model_type, "state": state, "columns": part.columns})
             of_members |= under(str(number), own)
-        values = {name: getattr(self, name) for name in ("is_softmax", "calibration", "inverse_temperature", "typical")}
+        values = {name: getattr(self, name) for name in _KEPT}
         stacking = None if self.label_stacking is None else self.label_stacking._asdict()
         weights = np.stack([part.weight for part in self.parts])
         values |= {"members": members, "weights": weights, "label_stacking": stacking}
@@ -260,7 +289,9 @@ class Ensemble:
         made = cls(
             space, parts, is_softmax=found["is_softmax"], calibration=found["calibration"],
             inverse_temperature=found["inverse_temperature"], typical=typical,
+            recalibration=found["recalibration"], label_tree=found["label_tree"],
         )  # fmt: skip
+        check_tree(made.label_tree, space)
         if found["label_stacking"] is not None:
             made.label_stacking = LabelStacking(**found["label_stacking"])
             made.label_stacking.check_model(space, None if made.linear is None else made.linear.link_)

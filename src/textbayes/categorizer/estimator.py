@@ -14,9 +14,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
+from textbayes.categorizer.label_tree import encode_with_tree
 from textbayes.categorizer.prepare import Prepared, as_texts, copies_among, prepare, uses_auto, weighed
 from textbayes.categorizer.reading import text_lengths
-from textbayes.categorizer.scorer import Assessment, scorer_of
+from textbayes.categorizer.scorer import Assessment, decided, scorer_of
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
 from textbayes.categorizer.train import Trained, TrainingData, train
@@ -30,11 +31,12 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.decide import Rule, ThresholdRule
-from textbayes.evaluate import evaluate
+from textbayes.decide import LabelTree, Rule, ThresholdRule
+from textbayes.evaluate.summary import decided_summary, evaluate
 from textbayes.knowledge import WordPriors
 from textbayes.models.base import SamplingCallback
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
+from textbayes.posterior.uncertainty import Uncertainty
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.surface import readings, surface_forms
@@ -63,6 +65,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         weights that fit held-out texts best, which averages their errors and calibrates them; linear models of one link
         make a linear model. Where none is given, ``preset`` says what is fitted.
         A ``BayesLinearClassifierCV`` looks for its scale once, on all texts.
+    pool : {"shared", "label", "best"}
+        How several named models are combined: one weight for each; one for each and label; or, where a text may have
+        several labels or there are two classes, for each label the one model that fits held-out texts best.
     rule : str, Rule or "auto"
         How probabilities become decisions (``textbayes.decide``), such as ``"fixed:threshold=0.3"``; ``"auto"`` takes
         the likelier class for one label per text, and for many labels thresholds per label.
@@ -73,9 +78,11 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     prior_weight : "auto" or float
         How far to follow it, from 0 (not at all) to 1; "auto" chooses by cross-validation, for linear models label by
         label with the first, so that bad advice is turned down.
-    calibrate : bool
-        Where there is one model: find the factor of its log-odds (``calibration_``) with which probabilities fit
+    calibrate : bool, "beta" or "isotonic"
+        True, where there is one model: find the factor of its log-odds (``calibration_``) with which probabilities fit
         held-out texts best. Its weights stay as they are. Several models, and "auto", are calibrated by their weights.
+        "beta" (from 300 held-out texts on) and "isotonic" (from 1,000 on) map the probabilities of any model once more,
+        each label by a growing function (``posterior.recalibration``); weights and explanations are those before it.
     class_weight : None, "balanced" or dict
         How much texts count by their class, where each has one; "balanced" gives all classes the same weight in sum.
     intervals : bool
@@ -121,6 +128,10 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Where regressions and encoders are fitted. "auto" takes a graphics card if PyTorch (``textbayes[gpu]``) finds
         one, for regressions if there is much to fit (200,000 texts × labels); their weights then agree with those of
         the CPU to the tolerance. Model files do not keep it.
+    label_tree : mapping of label to its parent or parents, LabelTree, path or None
+        Labels above others, where a text may have several labels: training texts get the labels above theirs too, and
+        all answers agree (``decide.LabelTree``): no label is more probable than one above it, and one that is given
+        comes with those above it. A path is that of a table with the columns child and parent, or of a SKOS vocabulary.
 
     Attributes
     ----------
@@ -167,10 +178,11 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         select_k: int | str | None = None,
         select_threshold: float | None = None,
         model: Any = None,
+        pool: str = "shared",
         rule: str | Rule = "auto",
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
-        calibrate: bool = False,
+        calibrate: bool | str = False,
         class_weight: str | dict[Any, float] | None = None,
         intervals: bool = False,
         posterior_predictive: bool = True,
@@ -186,6 +198,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         embeddings: str | Path | None = "auto",
         encoder: str | Path | None = "auto",
         device: str = "auto",
+        label_tree: Mapping[Any, Any] | LabelTree | str | Path | None = None,
     ) -> None:
         self.vectorizer = vectorizer
         self.weighting = weighting
@@ -193,6 +206,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.select_k = select_k
         self.select_threshold = select_threshold
         self.model = model
+        self.pool = pool
         self.rule = rule
         self.prior = prior
         self.prior_weight = prior_weight
@@ -212,6 +226,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.embeddings = embeddings
         self.encoder = encoder
         self.device = device
+        self.label_tree = label_tree
 
     # -- training -------------------------------------------------------------------------------------------------
     @all_or_nothing
@@ -264,13 +279,13 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
                 "keep_partial=True needs an automatic training, whose members can be used one by one; leave it out, or "
                 "leave out model and what else needs one view of words"
             )
-        indicator, space = encode_labels(labels)
+        indicator, space, tree = encode_with_tree(labels, self.label_tree)
         check_same_length(texts, "texts", indicator, "labels")
         rule = rule_for(self.rule, space)
         grouped = None if groups is None else group_codes(groups, len(texts))
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or silent
-        data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts), others)
+        data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts), others, tree)
         ready = prepare(self, data, report)
         with threadpool_limits(1, "blas") if automatic else nullcontext():  # its threads wait longer than they work
             trained = train(ready.plan, ready.source, ready.target, report, sampling, ready.prior, keep_partial)
@@ -305,15 +320,23 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
         self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, label_seen, weight)
-        judged, decisions = trained.judged, np.empty_like(indicator)
+        judged, decisions, unsure = trained.judged, np.empty_like(indicator), np.zeros_like(indicator)
         for rows in (trained.part == number for number in np.unique(trained.part)):
-            decisions[rows] = fit_rule(rule.fresh(), judged, ~rows).decide(judged[rows])
+            fitted: Any = fit_rule(rule.fresh(), judged, ~rows)
+            decisions[rows] = fitted.decide(judged[rows])
+            if hasattr(rule, "unsure"):
+                unsure[rows] = fitted.unsure(judged[rows])
         if space.kind == "multilabel":  # what a fold could not learn it is not asked: the commoner answer
             decisions = np.where(label_seen, decisions, indicator.mean(axis=0) > 0.5)
+        decisions = decided(decisions, space, trained.ensemble.label_tree)
         self.held_out_ = evaluate(
             indicator, judged, decisions, space.class_names, kind=space.kind, groups=trained.of_tested(data.together()),
             cross_validated=True, seen=label_seen,
         )  # fmt: skip
+        left = decided_summary(indicator, decisions, unsure if hasattr(rule, "unsure") else None, space.kind)
+        if left["unsure"] is not None or left.get("n_decided", len(indicator)) < len(indicator):
+            self.held_out_ |= left
+        self.held_out_ |= {"scales": trained.scales} if trained.scales else {}
         self.held_out_proba_ = trained.of_all(judged, np.nan)
         self.held_out_decisions_, self.label_counts_ = trained.of_all(decisions, False), space.counts(data.indicator)
         self.fingerprints_, self.copies_ = fingerprints, data.copies.numbers()
@@ -349,9 +372,11 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
                 f"the labels are {space.kind}, those of the model {self.label_space_.kind}; pass labels as at first"
             )
         check_same_length(texts, "texts", indicator, "labels")
+        indicator = decided(indicator, space, self.model_.label_tree)  # with the labels above those given
         texts, indicator, weight, _ = weighed(texts, indicator, space, sample_weight, self.class_weight, None)
         self.model_ = self.model_.update(self.features(texts), indicator, weight)
         self.calibration_band_ = None
+        self.held_out_ = self.held_out_ | {"n_updated": self.held_out_.get("n_updated", 0) + len(texts)}
         if self.label_counts_ is not None:
             self.label_counts_ = self.label_counts_ + space.counts(indicator)
         if self.fingerprints_ is not None:
@@ -376,14 +401,22 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
 
     # -- use ------------------------------------------------------------------------------------------------------
     def assess(self, texts: Iterable[str]) -> Assessment:
-        """Probabilities and decisions in one pass; one column per label, for two classes that of the second alone."""
+        """Probabilities and decisions in one pass; one column per label, for two classes that of the second alone.
+
+        Returns
+        -------
+        Assessment
+            With the fields ``proba`` and ``decisions``, arrays (n_texts, n_columns), and ``known_words``, how many
+            different words of each text have a weight.
+        """
         check_is_fitted(self, "model_")
         scorer = scorer_of(self)
         if scorer is not None:
             return scorer.assess(as_texts(texts))
         features = self.features(texts)
         proba = self.model_.proba(features, self.posterior_predictive)
-        return Assessment(proba, self.rule_.decide(proba), self._known_words(features))
+        decisions = decided(self.rule_.decide(proba), self.label_space_, self.model_.label_tree)
+        return Assessment(proba, decisions, self._known_words(features))
 
     def decision_function(self, texts: Iterable[str]) -> FloatArray:
         """Log-odds of every label by itself, in the order of ``classes_``; for two classes a vector of the second's.
@@ -414,13 +447,12 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             kept = self._known_by_view = (self.model_, by_view)
         return np.asarray(((features.weights != 0.0) @ kept[1]).max(axis=1).todense()).ravel()
 
-    def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(self, texts: Iterable[str], level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval of each probability, one column per label; for two classes that of the second.
 
         It holds, with probability ``level``, the share of texts with the label among those that have this probability:
         what held-out texts say of the model, see ``textbayes.posterior.calibration_band``. A model with a posterior of
-        its own (sampled, online) gives the credible interval of each label's probability instead, where classes exclude
-        each other that of one label against all others unless it is a softmax.
+        its own (sampled, online) gives the credible interval of each probability instead.
 
         Parameters
         ----------
@@ -432,6 +464,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         if self.model_.has_posterior:
             return self.model_.probability_interval(self.features(texts), level)
         return interval_within(self.calibration_band_, self._proba(texts, self.posterior_predictive), level)
+
+    def predict_uncertainty(self, texts: Iterable[str]) -> Uncertainty:
+        """Epistemic and aleatoric parts of the uncertainty of each label's yes or no, in bits; needs a posterior.
+
+        Sampled and online models have one; one column per label, for two classes that of the second.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.uncertainty(self.features(texts))
 
     def predict_proba(self, texts: Iterable[str], posterior_predictive: bool | None = None) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many.

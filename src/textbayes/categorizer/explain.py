@@ -45,7 +45,9 @@ class Explanation(NamedTuple):
     says in words what does. ``known_words`` counts the different words of the text that the model has weights for:
     where there is none, the probability is that of any text, or rests on its sentence vector alone, and ``decision`` is
     False. ``calibration`` is the factor that turned weights into contributions of the calibrated model, 1 where there
-    is none.
+    is none. Where probabilities are mapped by beta or isotonic calibration, or a label tree changes this one,
+    ``log_odds`` are those before it, of the probability ``uncalibrated``; else that is None. ``changed_by`` says what
+    lies between the two.
     """
 
     label: str
@@ -61,6 +63,8 @@ class Explanation(NamedTuple):
     rivals: tuple[Rival, ...] = ()
     other_labels: float | None = None
     encoder: float | None = None
+    uncalibrated: float | None = None
+    changed_by: str = ""
 
     @property
     def answer(self) -> str:
@@ -102,6 +106,9 @@ class Explanation(NamedTuple):
             told.append(f"the encoder's parts in these words add up to {self.encoder:+.2f}")
         if self.calibration != 1.0:
             told.append(f"the parts are those of the calibrated model: weights times {self.calibration:.3g}")
+        if self.uncalibrated is not None:
+            before = f"before {self.changed_by}, of probability {self.uncalibrated:.3f}"
+            told.append(f"the parts add up to the log-odds {before}")
         return told
 
 
@@ -196,6 +203,20 @@ def mirror(told: Explanation, label: str) -> Explanation:
         threshold=None if told.threshold is None else 1.0 - told.threshold,
         rivals=(Rival(told.label, told.probability, told.log_odds),),
     )
+
+
+def changed(told: Explanation, proba: Mapping[str, float], by: str) -> Explanation:
+    """The explanation with the probability that is made of each class's own; its parts stay those of the log-odds.
+
+    Parameters
+    ----------
+    told : Explanation
+    proba : mapping of label to its probability
+    by : str
+        What makes them.
+    """
+    rivals = tuple(one._replace(probability=proba[one.label]) for one in told.rivals)
+    return told._replace(probability=proba[told.label], uncalibrated=told.probability, changed_by=by, rivals=rivals)
 
 
 class MergedWords(NamedTuple):

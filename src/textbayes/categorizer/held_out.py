@@ -73,6 +73,11 @@ class HeldOut:
         """Log-losses of the texts, each the sum over its labels."""
         return np.asarray(np.where(self._counted(), decision_losses(self.indicator, proba), 0.0).sum(axis=1))
 
+    def label_losses(self, proba: FloatArray) -> FloatArray:
+        """Log-losses of the labels, each the sum over the texts by their weights."""
+        losses = np.where(self._counted(), decision_losses(self.indicator, proba), 0.0)
+        return np.asarray(losses.sum(axis=0) if self.weight is None else self.weight @ losses)
+
     def total_loss(self, proba: FloatArray, rows: Any = slice(None)) -> float:
         """−Σ log p of the labels of some of the texts, each by its weight: what weights of members are fitted to.
 

@@ -30,7 +30,7 @@ from textbayes.models.base import TextModel
 from textbayes.models.linear.audit import AuditRow, audit_priors
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
-from textbayes.text import HashingTextVectorizer
+from textbayes.text import HashingTextVectorizer, load_stop_words
 from textbayes.tune.prior_weight import WeightChoice, choose_weight
 
 UNTESTED = "not tested: none of its words is in the texts"
@@ -259,6 +259,16 @@ def check_prior(prior: Any, prior_weight: Any, vectorizer: Any) -> None:
 def read_prior(prior: WordPriors | str | Path) -> WordPriors:
     """The table, read where a path was given."""
     return prior if isinstance(prior, WordPriors) else WordPriors.read(str(prior))
+
+
+def keep_named_words(table: WordPriors, vectorizer: Any) -> None:
+    """Take the words that a table names off the stop list of a vectorizer that is not fitted yet."""
+    if getattr(vectorizer, "stop_words", None) is None:
+        return
+    left_out = load_stop_words(vectorizer.stop_words)
+    named = {row.word.lower() for row in table}
+    if not named.isdisjoint(left_out):
+        vectorizer.set_params(stop_words=[word for word in left_out if word not in named])
 
 
 def words_known(table: WordPriors, vectorizer: Any) -> list[str]:

@@ -17,7 +17,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.inference import inferences
 from textbayes.knowledge import MatchedPriors
 from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH
-from textbayes.links import make_link
+from textbayes.links import is_searched, make_link
 from textbayes.models.base import FitOptions, TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.word_sums import LinearScores
@@ -118,7 +118,7 @@ class Member:
     def on_card(self) -> Member:
         """The same with its regressions fitted on a graphics card; unchanged where it has none that can be."""
         one, share = self.estimator, _ON_CARD.get(str(getattr(self.estimator, "inference", None)))
-        if not isinstance(one, BayesLinearClassifier) or share is None or one.link == "auto":
+        if not isinstance(one, BayesLinearClassifier) or share is None or is_searched(one.link):
             return self
         try:
             inferences.get("gpu").check(make_link(one.link), make_prior(one.prior, 1.0, 0.0, one.sign))

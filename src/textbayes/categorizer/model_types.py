@@ -11,6 +11,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.parameters import name_and_parameters
 from textbayes.core.state import fields_of, from_state
 from textbayes.core.types import AnyArray
+from textbayes.links import is_searched
 from textbayes.models import model_types
 from textbayes.models.base import TextModel
 from textbayes.tune import BayesLinearClassifierCV
@@ -27,7 +28,7 @@ def make_model(model: Any) -> Any:
     if isinstance(model, str):
         name, parameters = name_and_parameters(model)
         found = model_types.get(name)
-        if name == "linear" and parameters.get("link") == "auto":
+        if name == "linear" and is_searched(parameters.get("link")):
             found = BayesLinearClassifierCV
         return found.from_name(**parameters)
     if not isinstance(model, TextModel):
@@ -81,7 +82,7 @@ def parameters_state(
         if not fields[name].takes(value):
             raise InputError(
                 f"the {name} of the classifier is a {type(value).__name__}, which a model file cannot keep; give it as "
-                "a name, a number or an array, or register its class"
+                "a name, a number or an array"
             )
     return written(values, fields, place)
 

@@ -12,13 +12,20 @@ from sklearn.utils.validation import _check_sample_weight
 
 from textbayes.categorizer.encoders import chosen_encoder, encoder_members, with_tokens
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
-from textbayes.categorizer.knowledge import match_knowledge, read_prior, words_known
+from textbayes.categorizer.knowledge import keep_named_words, match_knowledge, read_prior, words_known
 from textbayes.categorizer.lexicon import lexicon_members, match_views, widen_views
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.plan import Plan, auto_plan, folds_for, folds_held_out
 from textbayes.categorizer.presets import default_models, default_vectorizer, default_weighting
-from textbayes.categorizer.reading import plain_words, read_views, sentence_model, text_lengths, with_sentences
+from textbayes.categorizer.reading import (
+    language_of,
+    plain_words,
+    read_views,
+    sentence_model,
+    text_lengths,
+    with_sentences,
+)
 from textbayes.categorizer.sources import FitSettings, Target, TextSource
 from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.train import PriorFile, TrainingData
@@ -74,9 +81,12 @@ def prepare(model: TextCategorizer, data: TrainingData, report: Progress) -> Pre
 
 def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
     report("reading words", 0, 1)
-    views, blocks = read_views(data.texts, model.vectorizer)
-    report("reading words", 1, 1)
     table = None if model.prior is None else read_prior(model.prior)
+    own = model.vectorizer
+    if own is not None and table is not None:
+        keep_named_words(table, own := clone(own))
+    views, blocks = read_views(data.texts, own)
+    report("reading words", 1, 1)
     n_texts, few = len(data.texts), len(data.texts) < ENOUGH_TEXTS
     # What is "for" or "against" is a member that held-out texts weigh; numbers, or a weight, are a prior of the others.
     numeric = table is not None and (model.prior_weight != "auto" or not _only_directions(table))
@@ -124,10 +134,13 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
 def _named(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
     plan = named_plan(model, data.space)
     report("reading words", 0, 1)
-    vectorizer: Any = default_vectorizer() if model.vectorizer is None else clone(model.vectorizer)
+    own = model.vectorizer
+    vectorizer: Any = default_vectorizer(language_of(data.texts)) if own is None else clone(own)
     vectorizer.set_output(transform="default")  # whatever a vectorizer that was given does for others
-    counts = vectorizer.fit_transform(data.texts)
     table = None if model.prior is None else read_prior(model.prior)
+    if table is not None:
+        keep_named_words(table, vectorizer)
+    counts = vectorizer.fit_transform(data.texts)
     if table is not None and (missing := words_known(table, vectorizer)):
         # No training text has them, but later ones may: their weights stay at the prior mean.
         counts = vectorizer.add_terms(missing).transform(data.texts)
@@ -158,7 +171,7 @@ def named_plan(model: TextCategorizer, space: LabelSpace) -> Plan:
                 f"a model of type {one.model_type!r} has no posterior to take intervals from; leave out --intervals "
                 "(intervals=True), or use --model linear"
             )
-    stacker = stacker_for(estimators, space, model.posterior_predictive, model.calibrate)
+    stacker = stacker_for(estimators, space, model.posterior_predictive, model.calibrate, model.pool)
     names = [one.description() for one in estimators]
     members = [Member(name, (0,), clone(one)) for name, one in zip(names, estimators, strict=True)]
     return Plan(members, stacker, together=True)
@@ -177,7 +190,7 @@ def target_of(model: TextCategorizer, data: TrainingData, folds: Folds | None = 
     if folds is None:
         folds = Folds.stratified(data.indicator, model.cv, model.random_state, data.groups, data.firsts)
     settings = FitSettings(**{name: getattr(model, name) for name in FitSettings._fields})
-    return Target(data.indicator, data.space, data.weight, folds, data.groups, data.firsts, settings)
+    return Target(data.indicator, data.space, data.weight, folds, data.groups, data.firsts, settings, data.label_tree)
 
 
 def uses_auto(model: TextCategorizer) -> bool:

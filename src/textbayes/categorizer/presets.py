@@ -6,15 +6,26 @@ from textbayes.core.labels import LabelSpace
 from textbayes.decide import Rule, make_rule
 from textbayes.inference import samples
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text import Language, TermWeighting, TextVectorizer
 
+POOLS = ("shared", "label", "best")  # a weight for each model; one for each and label; for each label its best model
 PRESETS = ("auto", "linear")
 BUDGETS = ("quick", "normal", "thorough")
 
 
-def default_vectorizer() -> TextVectorizer:
-    """Stems of words of two letters or more, English stop words left out, in at least two texts."""
-    return TextVectorizer(token_pattern=r"(?u)\b[^\W\d_]{2,}\b", stop_words="english", stemmer="porter", min_df=2)
+def default_vectorizer(language: Language | None = None) -> TextVectorizer:
+    """Stems of words of two letters or more, stop words left out, in at least two texts.
+
+    Parameters
+    ----------
+    language : Language, optional
+        That of the texts; English if not given. One without a stemmer or a stop list has none, one that is not
+        recognised neither.
+    """
+    if language is None or language.name == "english":
+        return TextVectorizer(token_pattern=r"(?u)\b[^\W\d_]{2,}\b", stop_words="english", stemmer="porter", min_df=2)
+    found = TextVectorizer(token_pattern="words", stop_words=language.stop_words, stemmer=language.stemmer, min_df=2)
+    return found if language.spaced else found.set_params(analyzer="mixed", ngram_range=(1, 2))
 
 
 def default_weighting() -> TermWeighting:

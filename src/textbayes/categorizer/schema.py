@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from textbayes.core.array_fields import Array
 from textbayes.core.codec import (
-    Array,
     Choice,
     Described,
     Field,
@@ -35,8 +35,9 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.state import Part
 from textbayes.core.types import AnyArray
 from textbayes.data.layout import COLUMNS
-from textbayes.decide import rules
+from textbayes.decide import LabelTree, rules
 from textbayes.posterior.calibration_band import CalibrationBand
+from textbayes.posterior.recalibration import METHODS, Recalibration
 from textbayes.select import scores
 from textbayes.text import vectorizers, weightings
 
@@ -72,7 +73,8 @@ SETTINGS: dict[str, Field] = {  # parameters of the categorizer that are numbers
     "refit": Flag(),
     "prior_weight": Choice("auto") | _FRACTION,
     "n_jobs": Null() | Whole(-1024, 1024).where(_check_jobs),
-    "calibrate": Flag(),
+    "calibrate": Flag() | Choice(*METHODS),
+    "pool": Choice("shared", "label", "best"),
     "class_weight": Choice("balanced", None) | Pairs(Text() | Flag() | Number(), Number(0.0, 1e100)),
     "preset": Choice("auto", "linear"),
     "budget": Choice("quick", "normal", "thorough"),
@@ -106,6 +108,11 @@ _OVERALL: dict[str, Field] = {
     **dict.fromkeys([f"{name}_interval" for name in _SHARES], _INTERVAL | Null()),
     "log_loss_interval": List(_LOSS, 2, 2) | Null(),
     "labels": Named(Record(_LABEL_FIGURES)),
+    # where the rule leaves decisions to people
+    **dict.fromkeys(("unsure", "n_decided"), _COUNT | Null()),
+    "accuracy_decided": _FRACTION | Null(),
+    "n_updated": _COUNT,  # texts learnt since, of which the figures know nothing
+    "scales": Named(List(Number(above=0.0))),  # that members looked for, by label
 }
 _SUMMARY: dict[str, Field] = {
     **dict.fromkeys(("micro_f1", "macro_f1"), _FRACTION | Null()),
@@ -165,6 +172,8 @@ _FITTED: dict[str, Field] = {
 ENSEMBLE: dict[str, Field] = {  # fitted models whose scores are added
     "is_softmax": Flag(),
     "calibration": Number(0.0, 1000.0),
+    "recalibration": Part(Recalibration) | Null(),
+    "label_tree": Part(LabelTree) | Null(),
     "inverse_temperature": Number(0.01, 100.0),
     "members": List(Record(_FITTED), 1),
     "weights": Array(np.float64, (None, "n_columns")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,20 +12,31 @@ from scipy import special
 
 from textbayes.categorizer.schema import SCORED_ENSEMBLE, SCORER, read_description
 from textbayes.core.codec import read
-from textbayes.core.errors import ModelFileError
+from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.decide import Rule
+from textbayes.decide import LabelTree, Rule
 from textbayes.links import BaseLink
 from textbayes.models.saved_weights import read_for_scores
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.posterior.intervals import label_probabilities
+from textbayes.posterior.recalibration import Recalibration
 from textbayes.text.batches import batches, check_texts, in_order
 from textbayes.text.read_words import WordViews, read_word_views
 
 if TYPE_CHECKING:
     from textbayes.categorizer.estimator import TextCategorizer
+
+
+NO_PARTS = (
+    "this model has no posterior to tell what it does not know from what cannot be known; train one that samples "
+    "(--inference gibbs) or --model online"
+)
+NO_PARTS_OF_TREE = (
+    "the parts of the uncertainty are those of each label by itself, and this model's labels agree with a label tree; "
+    "train it without label_tree (--label-tree)"
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,17 @@ class LabelStacking(NamedTuple):
             raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
 
 
+def check_tree(tree: LabelTree | None, space: LabelSpace) -> None:
+    """Refuse a label tree of a file that is of other labels, or of labels that exclude each other."""
+    if tree is not None and (space.kind != "multilabel" or not tree.names <= set(space.class_names)):
+        raise ModelFileError("the model's label tree is not of its labels; was the file altered?")
+
+
+def decided(decisions: BoolArray, space: LabelSpace, tree: LabelTree | None) -> BoolArray:
+    """Decisions of a rule (n_docs, n_columns), where there is a label tree with the labels above those decided on."""
+    return decisions if tree is None else tree.closed(decisions, space.class_names)
+
+
 def some_other_label(log_odds: FloatArray) -> FloatArray:
     """Probability of each document that some label other than this one applies, 1 − Π_{j≠k} (1 − p_j).
 
@@ -104,6 +126,8 @@ class Scorer:
     columns : dict or None
         Columns of the file it was trained on.
     label_stacking : LabelStacking or None
+    recalibration : Recalibration or None
+    label_tree : LabelTree or None
 
     Attributes
     ----------
@@ -123,13 +147,16 @@ class Scorer:
         band: CalibrationBand | None = None,
         columns: dict[str, Any] | None = None,
         label_stacking: LabelStacking | None = None,
+        recalibration: Recalibration | None = None,
+        label_tree: LabelTree | None = None,
     ) -> None:
         self.label_space_, self.rule_, self.columns_ = space, rule, columns
         self._views, self._intercept = views, intercept
         self._coef = np.ascontiguousarray(coef.T)  # a word's weights side by side
         self._has_weight = (coef != 0.0).any(axis=0)
         self._link, self._inverse_temperature, self._band = link, inverse_temperature, band
-        self._label_stacking = label_stacking
+        self._label_stacking, self._recalibration = label_stacking, recalibration
+        self._label_tree = label_tree
 
     @property
     def classes_(self) -> AnyArray:
@@ -139,15 +166,20 @@ class Scorer:
     def assess(self, texts: Iterable[str]) -> Assessment:
         """Probabilities and decisions; one column per label, for two classes that of the second alone."""
         proba, known_words = self._assessed(texts)
-        return Assessment(proba, self.rule_.decide(proba), known_words)
+        decisions = decided(self.rule_.decide(proba), self.label_space_, self._label_tree)
+        return Assessment(proba, decisions, known_words)
 
     def probabilities(self, texts: Iterable[str]) -> FloatArray:
         """Probabilities, with the columns of :meth:`assess`."""
         return self._assessed(texts)[0]
 
-    def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(self, texts: Iterable[str], level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval of each probability, see ``TextCategorizer.predict_interval``."""
         return interval_within(self._band, self.probabilities(texts), level)
+
+    def predict_uncertainty(self, texts: Iterable[str]) -> NoReturn:
+        """Refused: there is no posterior to take parts of the uncertainty from."""
+        raise NotSupportedError(NO_PARTS)
 
     def _assessed(self, texts: Iterable[str]) -> tuple[FloatArray, IntArray]:
         found = list(in_order(self._scores, batches(check_texts(texts), least=1)))
@@ -155,7 +187,12 @@ class Scorer:
         eta = eta + self._intercept
         if self._label_stacking is not None:
             eta = eta + self._label_stacking.added(eta)
-        return label_probabilities(eta, self._link, self.label_space_, self._inverse_temperature), known_words
+        proba = label_probabilities(eta, self._link, self.label_space_, self._inverse_temperature)
+        if self._recalibration is not None:
+            proba = self._recalibration.apply(proba, self.label_space_.kind)
+        if self._label_tree is not None:
+            proba = self._label_tree.coherent(proba, self.label_space_.class_names)
+        return proba, known_words
 
     def _scores(self, texts: list[str]) -> tuple[FloatArray, IntArray]:
         """Weights of words times their coefficients, and how many words of a text have one, in the view with most."""
@@ -188,13 +225,14 @@ class Scorer:
         stacking = None if ensemble["label_stacking"] is None else LabelStacking(**ensemble["label_stacking"])
         if stacking is not None:
             stacking.check_model(space, linear["link_"])
+        check_tree(ensemble["label_tree"], space)
         factor = ensemble["calibration"]
         coef, intercept = linear["coef_"], linear["intercept_"]
         if factor != 1.0:
             coef, intercept = factor * coef, factor * intercept
         return cls(
             space, found["rule"], views, coef, intercept, linear["link_"], ensemble["inverse_temperature"],
-            found["calibration_band"], found["columns"], stacking,
+            found["calibration_band"], found["columns"], stacking, ensemble["recalibration"], ensemble["label_tree"],
         )  # fmt: skip
 
 
@@ -223,4 +261,5 @@ def _made_of(model: TextCategorizer) -> Scorer | None:
     return Scorer(
         model.label_space_, model.rule_, views, linear.coef_, linear.intercept_, linear.link_,
         ensemble.inverse_temperature, model.calibration_band_, model.columns_, ensemble.label_stacking,
+        ensemble.recalibration, ensemble.label_tree,
     )  # fmt: skip

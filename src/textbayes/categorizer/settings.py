@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from textbayes.categorizer.knowledge import check_prior
 from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, uses_auto
-from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
+from textbayes.categorizer.presets import BUDGETS, POOLS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.sources import BY_CV
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, check_class_weight
@@ -22,6 +22,7 @@ from textbayes.core.state import Part
 from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, make_rule
 from textbayes.models.linear.words import check_refit
+from textbayes.posterior.recalibration import METHODS
 from textbayes.text import TermWeighting, TextVectorizer, vectorizers
 from textbayes.text.base import BaseTextVectorizer
 
@@ -132,8 +133,8 @@ def check_settings(model: Any) -> None:
         raise InputError(f"select_k={k!r} is not usable; pass a number of words from 1 on, or 'cv' to have it found")
     if model.vectorizer is not None and not _is_registered(model.vectorizer):
         raise InputError(
-            f"vectorizer is a {type(model.vectorizer).__name__}; pass a textbayes TextVectorizer or "
-            "HashingTextVectorizer, which can be written to a model file, or register its class"
+            f"vectorizer is a {type(model.vectorizer).__name__}, which a model file cannot hold; pass a textbayes "
+            "TextVectorizer or HashingTextVectorizer, or use make_pipeline(vectorizer, BayesLinearClassifier())"
         )
     if not isinstance(model.weighting, TermWeighting | str | None):
         raise InputError(
@@ -146,6 +147,14 @@ def check_settings(model: Any) -> None:
         raise InputError(f"keep_draws={model.keep_draws!r} is not usable; pass a whole number from 1 on")
     if not (isinstance(model.rule, str) and model.rule == "auto"):
         make_rule(model.rule)
+    check_choice("calibrate", model.calibrate, (False, True, *METHODS))
+    check_choice("pool", model.pool, POOLS)
+    several = isinstance(model.model, list | tuple) and len(model.model) > 1
+    if model.pool != "shared" and not (several or (model.model is None and model.preset == "linear")):
+        raise InputError(
+            f"pool={model.pool!r} is for several models that are named: model=['svm', 'online']; automatic training "
+            "weighs its members label by label as it is"
+        )
     check_choice("preset", model.preset, PRESETS)
     check_choice("budget", model.budget, BUDGETS)
     check_choice("device", model.device, DEVICES)

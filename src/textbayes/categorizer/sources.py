@@ -20,6 +20,7 @@ from textbayes.core.folds import joined_groups
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.decide import LabelTree
 from textbayes.lexical import takes_counts
 from textbayes.models.base import FitOptions, SamplingCallback, TextModel
 from textbayes.select import scores, select_per_label
@@ -48,7 +49,8 @@ class FitSettings(NamedTuple):
     n_jobs: int | None = None
     random_state: int = 0
     posterior_predictive: bool = True
-    calibrate: bool = False
+    calibrate: bool | str = False
+    pool: str = "shared"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Target:
     groups, copies : arrays (n_docs,) or None
         Documents of one group share a fold; the place of the first document that each is a copy of.
     settings : FitSettings
+    label_tree : LabelTree or None
+        That of the labels.
     """
 
     indicator: BoolArray
@@ -74,6 +78,7 @@ class Target:
     groups: IntArray | None = None
     copies: IntArray | None = None
     settings: FitSettings = field(default_factory=FitSettings)
+    label_tree: LabelTree | None = None
 
     def options(self, features: Features, rows: BoolArray, stage: str, watch: SamplingCallback) -> FitOptions:
         """Options of a fit to some documents, with the words that each label may use."""

@@ -1,8 +1,9 @@
 """How members become one model: weights fitted to what they said of texts that they were not trained on.
 
-There are three ways, classes with the same methods. :class:`LabelWeights` has weights that differ by label; automatic
-training uses it. :class:`SharedWeights` has one weight for each member, for models that are named: a log-linear pool,
-which averages their errors and calibrates them. :class:`PosteriorMixture` mixes the draws of members that sample.
+There are three ways, classes with the same methods. :class:`LabelWeights` has weights that differ by label, or takes
+the best member for each; automatic training uses it. :class:`SharedWeights` has one weight for each member, for models
+that are named: a log-linear pool, which averages their errors and calibrates them. :class:`PosteriorMixture` mixes the
+draws of members that sample.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Features
 from textbayes.core.types import FloatArray
-from textbayes.links import make_link
+from textbayes.links import is_searched, make_link
 from textbayes.links.base import BaseLink
 from textbayes.models.base import TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -43,9 +44,13 @@ class LabelWeights:
     Parameters
     ----------
     space : LabelSpace
+    best : bool
+        Of labels that may go together each has one member alone, the one whose calibrated scores fit held-out texts
+        best.
     """
 
     space: LabelSpace
+    best: bool = False
 
     dtype: ClassVar[Any] = np.float32
 
@@ -55,7 +60,16 @@ class LabelWeights:
 
     def fit(self, scores: FloatArray, held: HeldOut, expected: FloatArray | None = None) -> Stack:
         """Weights of the members, given their scores of held-out documents (n_members, n_held_out, n_columns)."""
-        return fit_stacking(scores, held.indicator, self.space, held.label_seen, held.weight, expected)
+        if not self.best:
+            return fit_stacking(scores, held.indicator, self.space, held.label_seen, held.weight, expected)
+        alone = [fit_stacking(one[None], held.indicator, self.space, held.label_seen, held.weight) for one in scores]
+        losses = [
+            held.label_losses(self.probabilities(one[None], stack)) for one, stack in zip(scores, alone, strict=True)
+        ]
+        chosen, columns = np.argmin(losses, axis=0), np.arange(self.space.n_columns)
+        weights, bias = np.zeros((len(scores), len(columns))), np.array([stack.bias for stack in alone])
+        weights[chosen, columns] = np.array([stack.weights[0] for stack in alone])[chosen, columns]
+        return Stack(weights, bias[chosen, columns])
 
     def finish(self, stack: Stack, scores: FloatArray, held: HeldOut) -> Stack:
         """The stack as it is: biases and inverse temperature were fitted with the weights."""
@@ -267,7 +281,11 @@ Stacker = LabelWeights | SharedWeights | PosteriorMixture
 
 
 def stacker_for(
-    estimators: Sequence[Any], space: LabelSpace, posterior_predictive: bool, calibrate: bool = False
+    estimators: Sequence[Any],
+    space: LabelSpace,
+    posterior_predictive: bool,
+    calibrate: bool | str = False,
+    pool: str = "shared",
 ) -> Stacker:
     """The way to combine named models.
 
@@ -280,25 +298,38 @@ def stacker_for(
     space : LabelSpace
     posterior_predictive : bool
         Average probabilities over the draws of members that sample.
-    calibrate : bool
-        Calibrate the scores of a single member.
+    calibrate : bool or str
+        True calibrates the scores of a single member; a map of probabilities comes after the pool.
+    pool : {"shared", "label", "best"}
     """
+    if len(estimators) > 1 and pool != "shared":
+        if any(getattr(one, "samples", False) for one in estimators):
+            raise NotSupportedError(
+                f"pool={pool!r} weighs scores label by label, and models that are sampled are mixed as a whole; leave "
+                "out pool, or take another inference"
+            )
+        if pool == "best" and space.kind == "multiclass":
+            raise NotSupportedError(
+                "pool='best' takes one model for each label by itself, and classes that exclude each other are decided "
+                "together; use pool='label'"
+            )
+        return LabelWeights(space, pool == "best")
     if all(isinstance(one, BayesLinearClassifier) for one in estimators):
-        known = [one.link for one in estimators if not (isinstance(one.link, str) and one.link == "auto")]
+        known = [one.link for one in estimators if not is_searched(one.link)]
         links = {make_link(link).spec for link in known} | ({"auto"} if len(known) < len(estimators) else set())
         link = make_link(known[0] if known else "logit")  # one that is looked for is not known yet
         sampled = [one.samples for one in estimators]
         if all(sampled) and len(links) == 1:
             if calibrate:
                 raise NotSupportedError(
-                    "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model "
-                    "are those of its draws: leave out calibrate=True"
+                    f"calibrate={calibrate!r} is for a model that has one set of weights; the probabilities of a "
+                    "sampled model are those of its draws: leave out calibrate"
                 )
             return PosteriorMixture(space, link, posterior_predictive)
         if not any(sampled) and len(links) == 1:
-            return SharedWeights(space, link, True, False, calibrate)
+            return SharedWeights(space, link, True, False, calibrate is True)
     softmax = any(one.is_softmax_of(space) for one in estimators)
-    return SharedWeights(space, make_link("logit"), False, softmax, calibrate)
+    return SharedWeights(space, make_link("logit"), False, softmax, calibrate is True)
 
 
 def plug_in_proba(

@@ -12,7 +12,8 @@ from textbayes.categorizer.ensemble import Ensemble
 from textbayes.categorizer.knowledge import Advice
 from textbayes.categorizer.model_types import model_state, restored_model
 from textbayes.categorizer.schema import CATEGORIZER, SETTINGS, read_description
-from textbayes.core.codec import Arrays, Column, Field, Null, Sizes, Table, written
+from textbayes.core.array_fields import Column, Table
+from textbayes.core.codec import Arrays, Field, Null, Sizes, written
 from textbayes.core.errors import ModelFileError
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
@@ -183,6 +184,8 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     given_model = restored_model(given["model"], arrays, space.n_columns, _n_given(model.vectorizer_))
     _check_together(model, given_model, settings)
     model.model_ = Ensemble.from_state(found["ensemble"], part_of(arrays, "fitted"), space, n_features)
+    tree = model.model_.label_tree
+    model.set_params(label_tree=None if tree is None else tree.parents)
     model.set_params(**settings, model=given_model, prior=model.prior_table_)
     model.set_params(rule=_given_rule(given["rule"], space.n_columns), weighting=_given_weighting(given, model))
     model.set_params(vectorizer=clone(model.vectorizer_) if given["vectorizer"] else None)

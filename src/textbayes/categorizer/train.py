@@ -31,7 +31,9 @@ from textbayes.categorizer.automatic import (
 )
 from textbayes.categorizer.encoders import half_precision_cost
 from textbayes.categorizer.ensemble import Ensemble, Part
+from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight
+from textbayes.categorizer.label_tree import in_agreement
 from textbayes.categorizer.member_scores import (
     Setting,
     Weighed,
@@ -57,10 +59,13 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.decide import LabelTree
 from textbayes.knowledge import MatchedPriors, WordPriors
 from textbayes.models.base import SamplingCallback
 from textbayes.models.linear.audit import AuditRow
 from textbayes.models.linear.model import LinearModel
+from textbayes.posterior.recalibration import Recalibration, check_enough
+from textbayes.priors import make_prior
 from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 from textbayes.tune.classifier import finalised
@@ -69,7 +74,8 @@ from textbayes.tune.classifier import finalised
 class TrainingData(NamedTuple):
     """Texts, their labels as an indicator (n_docs, n_columns), how much each counts, and what shares a fold.
 
-    These are texts of one group, and copies of one text. ``unlabelled`` are further texts, whose labels are not known.
+    These are texts of one group, and copies of one text. ``unlabelled`` are further texts, whose labels are not known;
+    ``label_tree`` is that of the labels.
     """
 
     texts: list[str]
@@ -79,6 +85,7 @@ class TrainingData(NamedTuple):
     groups: IntArray | None
     copies: Copies
     unlabelled: Sequence[str] = ()
+    label_tree: LabelTree | None = None
 
     @property
     def firsts(self) -> IntArray | None:
@@ -119,6 +126,8 @@ class Trained:
         What an automatic training chose, JSON-able.
     rare_threshold : float or None
         Probability above which labels are assigned that no held-out text tests; None leaves them to the rule.
+    scales : dict
+        Of each label, the scales that members looked for, in their order; empty where none did.
     """
 
     ensemble: Ensemble
@@ -135,6 +144,7 @@ class Trained:
     prior_advice: list[Advice] = field(default_factory=list)
     choice: dict[str, Any] | None = None
     rare_threshold: float | None = None
+    scales: dict[str, list[float]] = field(default_factory=dict)
 
     def of_tested(self, rows: AnyArray) -> AnyArray:
         """The rows, one for each training text, of those that were held out."""
@@ -197,13 +207,15 @@ def train(
         and at any other time, it ends the training.
     """
     at, watch = setting_of(plan, target), sampling or StepsTold(report)
-    held = at.held
+    held, method = at.held, target.settings.calibrate
+    if isinstance(method, str):
+        check_enough(method, len(held.indicator))
     members = prepared_members(at, source, report)
+    scales = scales_found(plan.members, members, target.space)
     if plan.together:  # their links may have been looked for
         settings, estimators = target.settings, [member.estimator for member in members]
-        plan = replace(
-            plan, stacker=stacker_for(estimators, target.space, settings.posterior_predictive, settings.calibrate)
-        )
+        chosen = settings.posterior_predictive, settings.calibrate, settings.pool
+        plan = replace(plan, stacker=stacker_for(estimators, target.space, *chosen))
         at = at._replace(plan=plan)
         if sampling is not None:
             sampling.begin(target.space.column_names, fingerprint(at, source, members, prior))
@@ -238,6 +250,11 @@ def train(
         if plan.label_stacking:
             ensemble, proba, judged = stack_labels(at, ensemble, first, proba, judged, part)
         threshold = threshold_of_rare(at, source, members, stack, ensemble.label_stacking, first, report)
+    if isinstance(method, str):
+        ensemble.recalibration, proba, judged = recalibrated(method, held, proba, judged, part)
+    if (tree := target.label_tree) is not None:
+        ensemble.label_tree = tree
+        proba, judged = (in_agreement(tree, one, held) for one in (proba, judged))
     if plan.automatic:
         stacked = ensemble.label_stacking is not None
         choice = describe(at, source, before, Weighed(members, scores, stack), judged, part, n_done, stacked)
@@ -252,8 +269,31 @@ def train(
     vectorizer, weighting = source.reader(group.weightings)
     return Trained(
         ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, judged, part, held.label_seen, tested,
-        choice=choice, rare_threshold=threshold, **found,
+        choice=choice, rare_threshold=threshold, scales=scales, **found,
     )  # fmt: skip
+
+
+def recalibrated(
+    method: str, held: HeldOut, proba: FloatArray, judged: FloatArray, part: IntArray
+) -> tuple[Recalibration, FloatArray, FloatArray]:
+    """The map of probabilities that fits held-out texts, and what it makes of theirs.
+
+    Parameters
+    ----------
+    method : {"beta", "isotonic"}
+    held : HeldOut
+    proba, judged, part : arrays (n_held_out, n_columns), (n_held_out, n_columns), (n_held_out,)
+        As of ``Trained``. Those that are judged have the map that was fitted to the other parts.
+    """
+
+    def fitted(rows: Any) -> Recalibration:
+        some = held.of_rows(rows)
+        return Recalibration.fit(method, judged[rows], some.indicator, some.label_seen, some.weight)
+
+    kind, whole, after = held.space.kind, fitted(slice(None)), np.empty_like(judged)
+    for rows in (part == number for number in np.unique(part)):
+        after[rows] = fitted(~rows).apply(judged[rows], kind)
+    return whole, whole.apply(proba, kind), after
 
 
 def prepared_members(at: Setting, source: Source, report: Progress) -> list[Member]:
@@ -274,9 +314,21 @@ def prepared_members(at: Setting, source: Source, report: Progress) -> list[Memb
     return found
 
 
+def scales_found(planned: Sequence[Member], members: Sequence[Member], space: LabelSpace) -> dict[str, list[float]]:
+    """Of each label, the scales that members looked for and found; empty where none looked."""
+    pairs = [(one.estimator, other.estimator) for one, other in zip(planned, members, strict=True)]
+    found: list[Any] = [
+        make_prior(new.prior, new.scale)
+        for old, new in pairs
+        if isinstance(old, BayesLinearClassifierCV) and not isinstance(new, BayesLinearClassifierCV)
+    ]
+    columns = [np.broadcast_to(np.asarray(one.scale, dtype=float), (space.n_columns, 1))[:, 0] for one in found]
+    return {name: [float(one[j]) for one in columns] for j, name in enumerate(space.column_names)} if found else {}
+
+
 def _with_scale_found(estimator: BayesLinearClassifierCV, X: Any, target: Target) -> Any:
     one = clone(estimator)
-    if isinstance(one.cv, int) and (target.groups is not None or target.copies is not None):
+    if isinstance(one.cv, int | float) and (target.groups is not None or target.copies is not None):
         folds = Folds.stratified(target.indicator, one.cv, one.random_state, target.groups, target.copies)
         one.set_params(cv=folds.number)
     elif target.groups is not None:

@@ -18,6 +18,7 @@ from textbayes.categorizer.explain import (
     Rival,
     against_others,
     as_one_distribution,
+    changed,
     explanation,
     mirror,
     rivals_of,
@@ -161,15 +162,25 @@ class ExplainsWords(FittedAttributes):
         else:
             words = self.vectorizer_.get_feature_names_out()[told.columns].tolist()
         proba, (decisions,) = assessed = self.assess([text])
-        known = int(assessed.known_words[0])
+        known, tree = int(assessed.known_words[0]), self.model_.label_tree
+        mapped, own = self.model_.recalibration is not None, proba
+        if mapped or tree is not None:
+            own = self.model_.own_proba(features, self.posterior_predictive)
+        by = " and ".join(["calibration"] * mapped + ["the label tree"] * (tree is not None))
+        alone = self.rule_.decide(proba)
+        both = self.label_space_.both_columns(proba)[0].tolist()
         found = Explanations()
         for column, mirrored in self._to_explain(labels, proba[0], decisions):
-            one = self._explained(told, column, proba[0], words, counts, top)._replace(
+            one = self._explained(told, column, own[0], words, counts, top)._replace(
                 decision=bool(decisions[column]), known_words=known, calibration=self.calibration_,
                 encoder=self._by_encoder(by_column, column, by_encoder),
                 threshold=self.rule_.threshold_of(column), rule=self.rule_.reason(column, mirrored),
             )  # fmt: skip
+            if decisions[column] and not alone[0, column]:
+                one = one._replace(rule=self._given_with(column, alone[0]))
             one = mirror(one, str(self.classes_[0])) if mirrored else one
+            if mapped or abs(own[0, column] - proba[0, column]) > 1e-9:  # rounded otherwise
+                one = changed(one, dict(zip(self.label_space_.class_names, both, strict=True)), by)
             found.append(one if known else one._replace(decision=False))  # as classify: nothing speaks for a label
         return found
 
@@ -193,6 +204,12 @@ class ExplainsWords(FittedAttributes):
         if self.label_space_.kind == "binary":
             rivals = (Rival(names[0], 1.0 - p, -one.log_odds),)
         return one._replace(rivals=rivals)
+
+    def _given_with(self, column: int, alone: BoolArray) -> str:
+        """Reason a label is given for that its own probability does not decide on: a label below it."""
+        names = self.label_space_.class_names
+        below = [name for name, given in zip(names, alone, strict=True) if given]
+        return f"given with {next(one for one in below if names[column] in self.model_.label_tree.above(one))}"
 
     def _by_encoder(self, told: Contributions, column: int, by_encoder: BoolArray) -> float | None:
         """The sum of the parts of a column's log-odds that an encoder has; None where there is none."""
@@ -223,7 +240,9 @@ class ExplainsWords(FittedAttributes):
         if description == "posterior mean":
             return description if len(names) == 1 else f"{description} of the mixture ({shares})"
         if len(names) == 1:
-            return f"{description} ({names[0]})" + (", before calibration" if self.calibration_ != 1.0 else "")
+            return f"{description} ({names[0]})" + (
+                ", before calibration" if self.calibration_ != 1.0 or self.model_.recalibration is not None else ""
+            )
         return f"{description} in the pool ({shares})" if description == "weight" else f"{description} ({shares})"
 
     def member_names(self) -> list[str]:

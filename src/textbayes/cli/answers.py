@@ -26,7 +26,10 @@ _MOST_CHARACTERS = 1 << 24  # a batch of long documents ends earlier: memory is 
 
 
 class Assessed(NamedTuple):
-    """A batch and what the model thinks of it: one column per class, also for two classes."""
+    """A batch and what the model thinks of it: one column per class, also for two classes.
+
+    ``parts`` are the epistemic and the aleatoric uncertainty.
+    """
 
     documents: list[Document]
     proba: FloatArray
@@ -34,6 +37,7 @@ class Assessed(NamedTuple):
     unsure: BoolArray | None
     known_words: IntArray
     interval: tuple[FloatArray, FloatArray] | None = None
+    parts: tuple[FloatArray, FloatArray] | None = None
 
 
 def batches(documents: Iterable[Document], size: int = BATCH) -> Iterator[list[Document]]:
@@ -56,9 +60,9 @@ def batches(documents: Iterable[Document], size: int = BATCH) -> Iterator[list[D
 
 
 def assess(
-    model: Model, documents: Iterable[Document], size: int = BATCH, level: float | None = None
+    model: Model, documents: Iterable[Document], size: int = BATCH, level: float | None = None, parts: bool = False
 ) -> Iterator[Assessed]:
-    """Probabilities and decisions, batch by batch; with ``level``, the intervals that hold the probabilities."""
+    """Probabilities and decisions, batch by batch; with ``level`` intervals, with ``parts`` those of uncertainty."""
     band = getattr(model.rule_, "unsure", None)  # a rule may leave a band of probabilities to people
     for batch in batches(documents, size):
         texts = [document.text for document in batch]
@@ -66,7 +70,8 @@ def assess(
         proba, decisions, known = found.proba, found.decisions, found.known_words
         unsure = None if band is None else both_classes(band(proba), model, complement=False)
         interval = None if level is None else _interval(model, texts, level)
-        yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure, known, interval)
+        both = (both_classes(proba, model), both_classes(decisions, model))
+        yield Assessed(batch, *both, unsure, known, interval, _parts(model, texts) if parts else None)
 
 
 def above(threshold: float, assessed: Assessed, model: Model) -> Assessed:
@@ -122,6 +127,12 @@ def _interval(model: Model, texts: list[str], level: float) -> tuple[FloatArray,
     return np.hstack([1.0 - high, low]), np.hstack([1.0 - low, high])  # what is at most p of one is 1 − p of the other
 
 
+def _parts(model: Model, texts: list[str]) -> tuple[FloatArray, FloatArray]:
+    found = model.predict_uncertainty(texts)
+    epistemic, aleatoric = (both_classes(one, model, complement=False) for one in (found.epistemic, found.aleatoric))
+    return epistemic, aleatoric
+
+
 def both_classes(columns: AnyArray, model: Model, complement: bool = True) -> Any:
     """One column per class: of two classes the model keeps the second only, the first is its complement."""
     if model.label_space_.kind != "binary":
@@ -150,6 +161,11 @@ def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None 
     if assessed.interval is not None:
         low, high = assessed.interval
         row["intervals"] = {names[j]: [float(low[i, j]), float(high[i, j])] for j in shown}
+    if assessed.parts is not None:
+        epistemic, aleatoric = assessed.parts
+        row["uncertainty"] = {
+            names[j]: {"epistemic": float(epistemic[i, j]), "aleatoric": float(aleatoric[i, j])} for j in shown
+        }
     if assessed.unsure is not None:
         row["unsure"] = [names[j] for j in np.flatnonzero(assessed.unsure[i])]
     return row

@@ -12,7 +12,8 @@ from click.core import ParameterSource
 from textbayes.app.settings import check_app_extra, default_database
 from textbayes.cli.options import option
 from textbayes.cli.output import Output, check_output, output_options
-from textbayes.cli.terminal import common_options, note
+from textbayes.cli.terminal import common_options, note, reporting
+from textbayes.core.errors import plural
 
 if TYPE_CHECKING:
     from textbayes.app.database import Store
@@ -144,11 +145,74 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
     note(f"{user.name} can log in with the new password{locked}")
 
 
+@app.command("invite")
+@click.argument("project")
+@option("--role", default="reviewer", type=click.Choice(["reader", "reviewer", "owner"]), help="In the project.")
+@option("--days", default=7.0, type=click.FloatRange(0, 90, min_open=True), help="Until the link expires.")
+@option("--uses", default=1, type=click.IntRange(1, 1000), help="How many people may use it.")
+@click.option("--withdraw", is_flag=True, help="Let all links to the project open nothing any more.")
+@option("--origin", default="http://127.0.0.1:8765", metavar="URL", envvar="TEXTBAYES_ORIGIN", help="Of the room.")
+@_database
+@output_options
+@common_options
+def invite(
+    output: Output,
+    project: str,
+    role: str,
+    days: float,
+    uses: int,
+    withdraw: bool,
+    origin: str,
+    database: str | None,
+) -> None:
+    """Make a link by which people without an account make one and join a project.
+
+    PROJECT is its name or its id.
+    """
+
+    check_app_extra()
+    from textbayes.app import invites
+
+    store = _store(database)
+    id = invites.project_called(store, project)
+    if withdraw:
+        gone = invites.withdraw(store, None, id)
+        note(f"{plural(gone, 'link')} withdrawn")
+        return
+    link = origin.rstrip("/") + invites.make_invite(store, None, id, role, days, uses)
+    output.write_summary({"link": link}, link)
+
+
 def _password(password_stdin: bool) -> str:
     if password_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     return asked
+
+
+@app.command("move")
+@click.argument("target", metavar="URL")
+@_database
+@output_options
+@common_options
+def move(output: Output, target: str, database: str | None) -> None:
+    """Copy everything to another database: from SQLite to PostgreSQL, or back.
+
+    \b
+    createdb --owner room room
+    textbayes app move postgresql:///room --database sqlite:///room.sqlite3
+
+    End the room first: what is answered meanwhile is not copied. The target must be empty, and stays so if anything
+    goes wrong. People, passwords, projects, answers and the log are as they were; the source stays as it is.
+    """
+
+    check_app_extra()
+    from textbayes.app.move import move_room
+
+    with reporting("steps") as report:
+        done = move_room(_chosen(database) or default_database(), target, report)
+    counted = ", ".join(f"{name} {n:,}" for name, n in done.items() if n)
+    output.write_summary(done, f"Copied and counted, rows of each table: {counted or 'nothing, it was empty'}.")
 
 
 @app.command("backup")

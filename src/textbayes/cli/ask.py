@@ -32,6 +32,7 @@ from textbayes.data.documents import guess_from_name
 from textbayes.data.labels import relabel
 from textbayes.data.layout import Columns
 from textbayes.data.layout import Layout as SourceLayout
+from textbayes.data.skos import described, is_vocabulary, read_concepts
 
 if TYPE_CHECKING:
     from textbayes.categorizer.suggest import LabellingSession, Suggestion
@@ -94,6 +95,9 @@ class _Source(NamedTuple):
 @cloup.option_group(
     "What is known of labels",
     click.option(
+        "--no-labels", "unlabelled", is_flag=True, help="No text has a label yet, whatever columns are there."
+    ),
+    click.option(
         "--labels",
         "names",
         metavar="A,B,C",
@@ -101,10 +105,12 @@ class _Source(NamedTuple):
     ),
     click.option(
         "--descriptions",
-        "described",
+        "described_by",
         metavar="FILE",
-        help="Table with the columns label and description, whose words give guesses likewise.",
+        help="Table with the columns label and description, whose words give guesses likewise; or a SKOS vocabulary "
+        "(RDF/XML), with --labels those of its concepts alone.",
     ),
+    option("--language", default="en", metavar="CODE", help="Of the names and definitions of a SKOS vocabulary."),
 )
 @label_options("multi_label", "missing")
 @input_options(usual_part="train", duplicates="keep", metavar="[MODEL] FILE...")
@@ -118,8 +124,10 @@ def ask(
     random_share: float,
     growth: bool,
     seed: int,
+    unlabelled: bool,
     names: str | None,
-    described: str | None,
+    described_by: str | None,
+    language: str,
     labelling: Labelling,
     output: Output,
 ) -> None:
@@ -148,10 +156,12 @@ def ask(
         written = replace(output, kind=kind_by_ending(target))
         path = check_output(target)
     model, inputs = _model_of(inputs)
-    descriptions = _descriptions(names, described)
+    descriptions = _descriptions(names, described_by, language)
     sources = _sources(inputs, labelling, None if model is None else model.columns_)
     documents = [document for source in sources for document in source.documents]
     require_documents(documents, inputs)
+    if model is None and not unlabelled and not descriptions:
+        _refuse_hidden_labels(sources)
     multi_label = _is_multi_label(documents, labelling) if model is None else model.label_space_.kind == "multilabel"
     labels = _labels(sources, multi_label)
     if None not in labels:
@@ -182,7 +192,7 @@ def ask(
     if path is not None:
         _write(path, written, found, documents, sources, inputs)
     if output.is_table:
-        _show(found, documents, with_words=bool(descriptions))
+        _show(found, documents, sources, with_words=bool(descriptions))
         if model is None:
             _print_growth(session, share, grown)
     elif path is None:
@@ -196,11 +206,16 @@ def ask(
 _ROW = ("id", "text", "guess", "probability", "words", _ASKED, "score")
 
 
-def _descriptions(names: str | None, file: str | None) -> dict[str, str]:
+def _descriptions(names: str | None, file: str | None, language: str) -> dict[str, str]:
     """Labels that are told of, by name alone or with a description."""
     found = {} if names is None else {name.strip(): "" for name in names.split(",") if name.strip()}
     if names is not None and not found:
         raise click.UsageError("--labels names no label; give names with commas between them, such as sport,politics.")
+    if file is not None and is_vocabulary(file):
+        concepts = described(read_concepts(file, language))
+        if missing := [name for name in found if name not in concepts]:
+            raise InputError(f"{file} has no concept named {missing[0]!r} in language {language!r}; see its prefLabels")
+        return {name: concepts[name] for name in found} or concepts
     if file is not None:
         for one in open_documents(file, label_field="label", text_field="description", duplicates="keep"):
             found.update(dict.fromkeys(one.labels, one.text))
@@ -237,6 +252,19 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
         found.append(_Source(own, documents))
         expected = expected or own.columns()
     return found
+
+
+def _refuse_hidden_labels(sources: Sequence[_Source]) -> None:
+    """Refuse files without a column of labels where another column may be it: few values, which repeat."""
+    if any(_label_column(source) or "label_field" in dict(source.inputs.options) for source in sources):
+        return
+    for source in sources:
+        found = source.inputs.layout.found
+        taken = {_ASKED} if found is None else {_ASKED, found.id, *found.text}
+        for name in source.documents[0].fields if source.documents else ():
+            values = [value for one in source.documents if (value := one.fields.get(name, "").strip())]
+            if name not in taken and 2 <= len(set(values)) <= len(values) / 2:
+                raise source.inputs.hidden_label(name)
 
 
 def _is_multi_label(documents: Sequence[Document], labelling: Labelling) -> bool:
@@ -318,11 +346,15 @@ def _label_column(source: _Source) -> tuple[str, ...]:
     return () if found is None else found.label
 
 
-def _show(found: Sequence[Suggestion], documents: Sequence[Document], with_words: bool) -> None:
+def _show(
+    found: Sequence[Suggestion], documents: Sequence[Document], sources: Sequence[_Source], with_words: bool
+) -> None:
     from textbayes.display.lines import shortened
 
+    layouts = [source.inputs.layout.found for source in sources]
+    place = "no." if all(one is not None and one.is_numbered for one in layouts) else "id"
     reason = "words" if with_words else "why"
-    table, screen = make_table("id", "text", "guess", "p", reason, right=("p",)), console()
+    table, screen = make_table(place, "text", "guess", "p", reason, right=("p",)), console()
     for one in found:
         document = documents[one.index]
         guess = "–" if one.guess is None else ", ".join(one.guess) or "none of the labels"
@@ -335,6 +367,8 @@ def _show(found: Sequence[Suggestion], documents: Sequence[Document], with_words
             words if with_words else _WHY[one.reason].format(score=one.score),
         )
     screen.print(table)
+    if place == "no.":
+        echo("no.: number of the text in its file, not counting the header row")
 
 
 def _print_growth(session: LabellingSession, share: Share | None, grown: Growth | None) -> None:
@@ -344,11 +378,16 @@ def _print_growth(session: LabellingSession, share: Share | None, grown: Growth 
         return
     what = "Labels in common" if session.multi_label else "Accuracy"
     echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")
+    if not grown.can_be_told:
+        low, high = float(grown.low[-1]), float(grown.high[-1])
+        more = int(grown.sizes[-1]) - len(session.labelled)
+        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} to {high:.2f}.")
+        return
     ahead = [
         f"{size - len(session.labelled):,} more labels {value:.2f} ({low:.2f} to {high:.2f})"
         for size, value, low, high in zip(grown.sizes.tolist(), grown.share, grown.low, grown.high, strict=True)
     ]
-    echo(f"Expected with {', '.join(ahead)}; in brackets a 90% band")
+    echo(f"Expected with {', '.join(ahead)}; in brackets a 95% band")
     if grown.enough is None:
         echo("More labels go on paying: another 100 may add a point or more, as far as the curve can be followed.")
     else:

@@ -14,7 +14,14 @@ import cloup
 import numpy as np
 
 from textbayes import store
-from textbayes.cli.answers import BATCH, above, assess, class_names, decisions_row, least_certain_first
+from textbayes.cli.answers import (
+    BATCH,
+    above,
+    assess,
+    class_names,
+    decisions_row,
+    least_certain_first,
+)
 from textbayes.cli.cluster import cluster_option, score_on_cluster
 from textbayes.cli.inputs import Inputs, input_options, model_argument
 from textbayes.cli.options import COUNT, SHARE, NameOption, RuleSpec, level_option, most_used, option, top_option
@@ -67,7 +74,13 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
         help="Also the interval of each probability: the share of such texts that have the label, by held-out texts; "
         "of a sampled or online model its credible interval.",
     ),
-    level_option("Probability that an interval holds it.", 0.9),
+    level_option("Probability that an interval holds it."),
+    click.option(
+        "--uncertainty",
+        is_flag=True,
+        help="Also the parts of the uncertainty of each label's yes or no, in bits: epistemic, for want of training "
+        "texts, and aleatoric; of sampled and online models.",
+    ),
     click.option(
         "--threshold",
         type=SHARE,
@@ -78,21 +91,24 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
         "--rule",
         cls=NameOption,
         type=RuleSpec(),
-        help="Decide by another rule than the model's, where it needs no training texts (fixed, top_label).",
+        help="Decide by another rule than the model's, where it needs no training texts: fixed, top_label, "
+        "unsure:low=0.3,high=0.7.",
     ),
     option(
         "--sort",
         choices=["input", "uncertain"],
         default="input",
-        help="Order of the answers: that of the input, or the least certain first (all texts are read before).",
+        help="Order of the answers: that of the input, or the least certain first (all texts are read before): where "
+        "the two most probable labels are nearest; of many labels, where one is nearest to its threshold.",
     ),
     click.option(
         "--guess", is_flag=True, help="Give texts without a known word labels too: those that any such text would have."
     ),
+    click.option("--undecided", is_flag=True, help="Write only the texts that get no label, or are unsure."),
     option("--batch", type=COUNT, default=BATCH, help="Documents read before each answer."),
     cluster_option,
 )
-@input_options(usual_part="test", duplicates="keep")
+@input_options(usual_part="test", duplicates="keep", counts=True)
 @output_options
 @common_options
 def classify(
@@ -104,10 +120,12 @@ def classify(
     batch: int,
     intervals: bool,
     level: float,
+    uncertainty: bool,
     threshold: float | None,
     rule: Any,
     sort: str,
     guess: bool,
+    undecided: bool,
     cluster: str | None,
     output: Output,
 ) -> None:
@@ -137,10 +155,11 @@ def classify(
     finished there is not done again, so that an interrupted run goes on by the same command.
     """
     if cluster is not None:
-        if top is not None or keep_fields or intervals or threshold is not None or rule is not None or sort != "input":
+        chosen = (top, keep_fields or None, intervals or None, uncertainty or None, threshold, rule)
+        if any(one is not None for one in (*chosen, undecided or None)) or sort != "input":
             raise click.UsageError(
-                "--top, --keep-columns, --intervals, --threshold, --rule and --sort are not for --cluster; leave them "
-                "out."
+                "--top, --keep-columns, --intervals, --uncertainty, --threshold, --rule, --sort and --undecided are "
+                "not for --cluster; leave them out."
             )
         output.write([score_on_cluster(model, inputs, target, cluster, guess)], _SCORED)
         return
@@ -175,10 +194,12 @@ def classify(
     columns += [f"p_{name}" for name in names]
     if intervals:
         columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
+    if uncertainty:
+        columns += [f"{part}_{name}" for name in names for part in ("epistemic", "aleatoric")]
     layout, n_unknown, show = None, 0, _printer(top or 3) if output.is_table else None
     on_screen = output.is_table and sys.stdout.isatty()
     documents = inputs.documents(count=not on_screen)
-    answers = assess(categorizer, documents, batch, level if intervals else None)
+    answers = assess(categorizer, documents, batch, level if intervals else None, uncertainty)
     if threshold is not None:
         answers = (above(threshold, one, categorizer) for one in answers)
     if sort == "uncertain":
@@ -189,12 +210,16 @@ def classify(
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
             layout = layout or ResultColumns.of(assessed.documents, columns)
+            documents_of = assessed.documents
+            if undecided:
+                left = [i for i, row in enumerate(rows) if not row["labels"] or row.get("unsure")]
+                rows, documents_of = [rows[i] for i in left], [documents_of[i] for i in left]
             if show is not None:
-                show(rows, assessed.documents)
+                show(rows, documents_of)
             elif output.kind == "json":
-                write(map(_with_fields, rows, assessed.documents) if keep_fields else rows, [])
+                write(map(_with_fields, rows, documents_of) if keep_fields else rows, [])
             else:
-                write(map(layout.row, assessed.documents, map(_flat, rows)), layout.columns)
+                write(map(layout.row, documents_of, map(_flat, rows)), layout.columns)
     if layout is None:
         note(f"{inputs.name} holds no documents")
     if n_unknown and not guess:
@@ -215,12 +240,19 @@ def _usable(rule: Any, categorizer: Any, path: str) -> Rule:
         error = InputError(
             f"rule {rule.name!r} learns from held-out probabilities, which a model file does not keep; train again:"
         )
-        error.add_note(f"  textbayes train TEXTS --rule {rule.name} -o {shlex.quote(path)}")
+        error.add_note(f"  textbayes train TEXTS --rule {shlex.quote(_typed_rule(rule))} -o {shlex.quote(path)}")
         raise error
     else:
         rule.check_params(n_columns)
         rule.fit(np.full((1, n_columns), 0.5))
     return cast("Rule", rule)
+
+
+def _typed_rule(rule: Any) -> str:
+    """A rule and the parameters that were given, as one types it."""
+    usual = type(rule)().get_params()
+    given = ",".join(f"{name}={value}" for name, value in rule.get_params().items() if value != usual[name])
+    return f"{rule.name}:{given}" if given else str(rule.name)
 
 
 def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:
@@ -233,6 +265,8 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat |= {f"p_{k}": _short(p) for k, p in row["probabilities"].items()}
     for name, (low, high) in row.get("intervals", {}).items():
         flat |= {f"low_{name}": _short(low), f"high_{name}": _short(high)}
+    for name, parts in row.get("uncertainty", {}).items():
+        flat |= {f"{part}_{name}": _short(bits) for part, bits in parts.items()}
     return flat
 
 
@@ -259,10 +293,12 @@ def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]
 
     def show(rows: list[dict[str, Any]], documents: list[Document]) -> None:
         nonlocal ids
+        if not rows:
+            return
         first, ids = not ids, ids or min(max(cell_width(row["id"]) for row in rows), screen.width // 5, 16)
         ids = max(ids, 2)
         room = max(screen.width - ids - 6, 24)
-        text, decided = (room // 4 if "intervals" in rows[0] else 2 * room // 5), room // 5
+        text, decided = (room // 4 if {"intervals", "uncertainty"} & set(rows[0]) else 2 * room // 5), room // 5
         probable = room - text - decided
         if first:
             heads = (padded("id", ids), padded("text", text), padded("labels", decided), "most probable")
@@ -285,8 +321,17 @@ def _probable(row: dict[str, Any], top: int, width: int) -> str:
     shown = [
         f"{name} {p:.3f}" + (f" ({ends[name][0]:.2f} to {ends[name][1]:.2f})" if ends else "") for name, p in ranked
     ]
+    if "uncertainty" in row:
+        parts = (row["uncertainty"][name] for name, _ in ranked)
+        shown = [
+            f"{one} (epistemic {bits['epistemic']:.2f} of {sum(bits.values()):.2f})"
+            for one, bits in zip(shown, parts, strict=True)
+        ]
     if not row["known_words"]:
         shown[0] = f"any text: {shown[0]}"
     while len(shown) > 1 and cell_width(", ".join(shown)) > width:
         shown.pop()
+    if cell_width(shown[0]) > width:  # the number is what matters
+        name, figures = ranked[0][0], shown[0].removeprefix("any text: ")[len(ranked[0][0]) :]
+        shown[0] = f"{shortened(name, max(width - cell_width(figures), 1))}{figures}"
     return ", ".join(shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,6 +33,7 @@ from textbayes.core.errors import InputError, plural
 from textbayes.core.folds import stratified_folds
 
 if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
     from textbayes.evaluate import Comparison
     from textbayes.tune import LinkReport
 
@@ -66,7 +68,7 @@ _COLUMNS = (
     seed_option("Of the bootstrap."),
 )
 @label_options("multi_label")
-@input_options(usual_part="test", source="--truth")
+@input_options(usual_part="test", source="--truth", counts=True)
 @output_options
 @common_options
 def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, output: Output, **choices: Any) -> None:
@@ -142,7 +144,7 @@ def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dic
         inputs = inputs.of_model(model)
     for batch in batches(inputs.documents()):
         ids += [document.id for document in batch]
-        truth += [document.labels for document in batch]
+        truth += [_with_labels_above(document.labels, models.values()) for document in batch]
         for name, model in models.items():
             decided[name] += model.predict_labels([document.text for document in batch])
             seen[name].add(batch)
@@ -155,6 +157,13 @@ def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dic
         decided[name] = aligned(found, ids, paths[name], inputs.name)
     known = {label for model in models.values() for label in class_names(model)}
     return truth, decided, sorted(known.union(*truth, *(row for rows in decided.values() for row in rows)))
+
+
+def _with_labels_above(labels: Labels, models: Iterable[TextCategorizer]) -> Labels:
+    """Labels with those above them in the trees of models."""
+    for tree in (model.model_.label_tree for model in models):
+        labels = labels if tree is None else tree.complete(labels)
+    return labels
 
 
 def _kind(multi_label: bool | None, n_labels: int) -> Literal["auto", "binary", "multiclass", "multilabel"]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import cloup
@@ -20,9 +21,10 @@ from textbayes.cli.inputs import Inputs, input_options, model_argument, require_
 from textbayes.cli.labels import Labelling, label_options, read_truth
 from textbayes.cli.options import most_used, option
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
-from textbayes.cli.terminal import common_options, note, waiting
+from textbayes.cli.terminal import common_options, note, waiting, warn
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, plural
+from textbayes.text.fingerprint import text_fingerprints
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -68,6 +70,10 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
         "bytes": path.stat().st_size,
     }
     sizes = (plural(written[f"n_{name}s"], name) for name in ("term", "label"))
+    if path.suffix.lower() == ".json":
+        stemmers = [name for name in json.loads(path.read_bytes())["functions"] if name.startswith("Snowball")]
+        for name in stemmers:
+            note(f"whoever scores needs a stemmer of a Snowball library, added to FUNCTIONS of the scorer as {name!r}")
     size = f"{max(written['bytes'] / 1000, 1.0):,.0f} kB"
     output.write_summary(written, f"{target}: {', '.join(sizes)}, {size}")
 
@@ -122,7 +128,7 @@ _COLUMNS = ("label", "word", "before", "after", "change")
     option("--top", type=click.IntRange(min=0), default=10, help="Words that changed most."),
 )
 @label_options()
-@input_options(usual_part="train")
+@input_options(usual_part="train", counts=True)
 @output_options
 @common_options
 def update(model: str, target: str | None, top: int, labelling: Labelling, inputs: Inputs, output: Output) -> None:
@@ -133,7 +139,8 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     to know how sure they are (train --intervals, or gibbs). Words, labels and thresholds stay as they are: train anew
     when these have changed.
 
-    The log-loss printed is that of the new texts before they were learnt: texts that were not in its training set.
+    The log-loss printed is that of the new texts before they were learnt. Texts that the model has learnt already are
+    warned of, and left out of it: to learn them again makes the model too sure of them.
 
     \b
     textbayes update model.tb more.jsonl
@@ -144,22 +151,25 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     shared = store.SharedModel(model)
     found = shared.model
     inputs = inputs.of_model(found)
-    documents = list(read_truth(inputs, labelling, class_names(found), found.label_space_.kind == "multilabel"))
+    many, tree = found.label_space_.kind == "multilabel", found.model_.label_tree
+    documents = list(read_truth(inputs, labelling, class_names(found), many, tree))
     require_documents(documents, inputs)
     if target is None or (path.exists() and path.samefile(model)):
         with shared.change(lambda: note(f"another process is changing {model}; waiting until it is done")) as learner:
-            before, loss = _learn(learner, documents)
+            learnt = _learn(learner, documents)
         categorizer = shared.model
     else:
         categorizer = found
-        before, loss = _learn(categorizer, documents)
+        learnt = _learn(categorizer, documents)
         store.save_model(categorizer, path)
+    before = learnt.weights
     rows = _changes(categorizer, before, categorizer.model_.word_weights().weights, top)
     counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
     summary: dict[str, Any] = {
         "model": str(path),
         "documents": len(documents),
-        "log_loss_before": round(loss, 4),
+        "known_documents": learnt.n_known,
+        "log_loss_before": None if learnt.log_loss is None else round(learnt.log_loss, 4),
         "words_changed": int((before != categorizer.model_.word_weights().weights).any(axis=0).sum()),
     }
     if output.is_table:
@@ -178,7 +188,9 @@ def _print(summary: dict[str, Any], rows: list[dict[str, Any]], model: TextCateg
     screen.print(
         f"{summary['model']} has learnt {learnt}; weights of {plural(summary['words_changed'], 'word')} changed."
     )
-    screen.print(f"Log-loss of these texts before they were learnt: {summary['log_loss_before']:.4f}")
+    if (loss := summary["log_loss_before"]) is not None:
+        which = "the new ones among these texts" if summary["known_documents"] else "these texts"
+        screen.print(f"Log-loss of {which} before they were learnt: {loss:.4f}")
     table = make_table(*_COLUMNS, title="Largest changes of weights", right=_COLUMNS[2:])
     shown = shown_names([row["word"] for row in rows], model.vectorizer_, model.surface_)
     for row, word in zip(rows, shown, strict=True):
@@ -187,8 +199,16 @@ def _print(summary: dict[str, Any], rows: list[dict[str, Any]], model: TextCateg
         print_table(table)
 
 
-def _learn(model: TextCategorizer, documents: list[Document]) -> tuple[FloatArray, float]:
-    """Teach a model documents; the weights of its words and the log-loss of the documents, both of before."""
+class _Learnt(NamedTuple):
+    """Weights and log-loss of before; the log-loss is of documents that were new, None where none was."""
+
+    weights: FloatArray
+    log_loss: float | None
+    n_known: int
+
+
+def _learn(model: TextCategorizer, documents: list[Document]) -> _Learnt:
+    """Teach a model documents, with a warning of those that it has learnt before."""
     names, kind = class_names(model), model.label_space_.kind
     labels = [document.labels for document in documents]
     unknown = unknown_labels(labels, names, strict=False)
@@ -199,9 +219,22 @@ def _learn(model: TextCategorizer, documents: list[Document]) -> tuple[FloatArra
         )
     texts = [document.text for document in documents]
     before = model.model_.word_weights().weights
-    loss = _log_loss(model, texts, label_indicator(labels, names))
+    known = np.zeros(len(texts), dtype=np.bool_)
+    if model.fingerprints_ is not None:
+        known = np.isin(text_fingerprints(texts, unique=False), model.fingerprints_)
+    n_known, loss, sampled = int(known.sum()), None, model.draws_ is not None
+    if n_known < len(texts):
+        new = [text for text, old in zip(texts, known, strict=True) if not old]
+        loss = _log_loss(model, new, label_indicator(labels, names)[~known])
     model.update(texts, _typed(model, labels if kind == "multilabel" else [one[0] for one in labels]))
-    return before, loss
+    if n_known:
+        warn(
+            f"{n_known:,} of {plural(len(texts), 'text')} had been learnt before and now count more than once, so that "
+            "the model is too sure of them; give update new texts alone"
+        )
+    if sampled and model.draws_ is None:
+        note("the model was sampled; it now has weights and standard errors, and no draws: words --plot needs these")
+    return _Learnt(before, loss, n_known)
 
 
 def _typed(model: TextCategorizer, labels: Any) -> Any:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import contextlib
 import errno
 import functools
+import os
 import re
 import shlex
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +27,7 @@ _INTERRUPTED = "interrupted; no file was left half-written"
 COMMAND = "  textbayes "  # how a line begins that is a command to copy
 TYPED = "textbayes.typed"  # where a context keeps the words of the command line
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_SOON = 0.05  # seconds
 
 
 @contextlib.contextmanager
@@ -50,7 +56,7 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
         where = error.filename or "standard output"
         _fail(f"error: {where}: {error.strerror or error}; check the place and its free space")
     except Exception as error:
-        if is_interrupt(error):
+        if is_interrupt(error) or Signals.dropped:  # a compilation goes on without what the callback had to do
             _fail(_INTERRUPTED, INTERRUPTED)
         what = f"{type(error).__name__}: {error}"
         _fail(f"internal error ({what}); please report it with what `textbayes --debug …` shows")
@@ -86,6 +92,7 @@ def as_options(message: str, command: click.Command | None) -> str:
         else:
             message = re.sub(rf"\b{parameter.name}='([^']*)'", functools.partial(_typed, option), message)
             message = re.sub(rf"\b{parameter.name}=(?=[\w.−-])", f"{option} ", message)
+        message = re.sub(rf"\bleave out {parameter.name}\b", f"leave out {option}", message)
         if "_" in parameter.name:  # one-word names are ordinary words as well
             message = re.sub(rf"\b{parameter.name}\b", option, message)
     return message
@@ -118,7 +125,59 @@ def _options(command: click.Command | None) -> Iterator[click.Option]:
         yield from (parameter for parameter in command.params if isinstance(parameter, click.Option))
 
 
+class Signals:
+    """Where a run stands when Ctrl-C or a signal to end it comes."""
+
+    phase = "runs"  # then "speaks", when its last sentence is written, and "ended", when only threads are waited for
+    dropped = False  # whether Python dropped one
+    held = False  # whether one waits until what is at hand is done; a second one does not
+    waiting = 0  # the number of one that waits
+
+
+def hold_signals() -> None:
+    """Let the next signal wait until :func:`let_signals_through`: a step is done whole or not at all."""
+    Signals.held = True
+
+
+def let_signals_through() -> None:
+    """End the wait; a signal that came meanwhile ends the run here."""
+    Signals.held, number, Signals.waiting = False, Signals.waiting, 0
+    if number:
+        _on_signal(number, None)
+
+
+def listen() -> None:
+    """End the run as an exception does when a signal says so, however often it comes; its exit code is 128 + number."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _on_signal)
+        # At the interpreter's own end Python would have the next one kill it. What is registered first runs last.
+        atexit.register(signal.signal, number, signal.SIG_IGN)
+    sys.unraisablehook = _on_dropped
+
+
+def _on_signal(number: int, _: Any) -> None:
+    if Signals.phase == "ended":
+        os._exit(128 + number)
+    if Signals.held and not Signals.waiting:
+        Signals.waiting = number
+    elif Signals.phase == "runs":
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+
+def _on_dropped(error: Any) -> None:
+    """Repeat a signal that Python dropped, since it came inside a destructor or a callback; show other errors."""
+    if isinstance(error.exc_value, KeyboardInterrupt | SystemExit):
+        Signals.dropped = True
+        number = signal.SIGINT if isinstance(error.exc_value, KeyboardInterrupt) else signal.SIGTERM
+        again = threading.Timer(_SOON, _thread.interrupt_main, [number])
+        again.daemon = True
+        again.start()
+    elif Signals.phase == "runs":  # later ones come of what was interrupted
+        sys.__unraisablehook__(error)
+
+
 def _fail(message: str, code: int = 1, notes: Sequence[str] = ()) -> None:
+    Signals.phase = "speaks"
     if settings().debug:
         echo(traceback.format_exc(), err=True)
     echo(f"textbayes: {' '.join(message.split())}", err=True)

@@ -14,15 +14,14 @@ import numpy as np
 
 from textbayes import report as pages
 from textbayes import store
-from textbayes.cli.answers import SeenTexts, assess, class_names, decisions_row
+from textbayes.cli.answers import SeenTexts, above, assess, class_names, decisions_row
 from textbayes.cli.inputs import Inputs, input_options, model_argument, require_documents
 from textbayes.cli.labels import Labelling, label_options, read_truth, remedies
-from textbayes.cli.options import COUNT, most_used, option, strict_option
+from textbayes.cli.options import COUNT, SHARE, most_used, option, strict_option
 from textbayes.cli.output import Output, check_output, check_report_target, console, output_options, to_json
 from textbayes.cli.terminal import common_options, echo, waiting, warn
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
-from textbayes.core.labels import Kind
 from textbayes.core.types import BoolArray
 
 if TYPE_CHECKING:
@@ -59,10 +58,16 @@ _MORE = (
         "--errors", "n_errors", type=COUNT, metavar="N", help="Show the N errors with the highest probability."
     ),
     click.option("--save-decisions", metavar="FILE", help="Write the decisions as JSON lines for `textbayes compare`."),
+    click.option(
+        "--threshold",
+        type=SHARE,
+        metavar="P",
+        help="Decide as `classify --threshold P` does: labels above this probability only.",
+    ),
     strict_option,
 )
 @label_options("unlabelled", "merge_case", "missing")
-@input_options(usual_part="test")
+@input_options(usual_part="test", counts=True)
 @output_options
 @common_options
 def evaluate(
@@ -73,6 +78,7 @@ def evaluate(
     confused: bool,
     n_errors: int | None,
     save_decisions: str | None,
+    threshold: float | None,
     strict: bool,
     output: Output,
 ) -> None:
@@ -95,7 +101,8 @@ def evaluate(
         raise click.UsageError("A CSV holds one table: choose one of --per-label, --confusion and --errors.")
     from textbayes.cli import figures
     from textbayes.evaluate import confusion
-    from textbayes.evaluate import evaluate as measure
+    from textbayes.evaluate.summary import decided_summary
+    from textbayes.evaluate.summary import evaluate as measure
 
     target = check_output(save_decisions) if save_decisions is not None else None
     categorizer = store.load_categorizer(model)
@@ -105,7 +112,10 @@ def evaluate(
     seen = SeenTexts(categorizer)
     proba, decisions, labels, unsure = [], [], [], []
     with _saved(target) as save:
-        for batch in assess(categorizer, read_truth(inputs, labelling, names, kind == "multilabel")):
+        tree = categorizer.model_.label_tree
+        for batch in assess(categorizer, read_truth(inputs, labelling, names, kind == "multilabel", tree)):
+            if threshold is not None:
+                batch = above(threshold, batch, categorizer)._replace(unsure=None)
             proba.append(batch.proba)
             decisions.append(batch.decisions)
             labels += [document.labels for document in batch.documents]
@@ -120,9 +130,8 @@ def evaluate(
     seen.warn(len(labels))
     decided = np.vstack(decisions)
     result = measure(label_indicator(labels, names), np.vstack(proba), decided, names, kind=kind)
-    result["unsure"] = _n_unsure(unsure, kind)
-    if kind != "multilabel":
-        result |= _of_decided(label_indicator(labels, names), decided, unsure)
+    bands = np.vstack(unsure) if unsure else None
+    result |= decided_summary(label_indicator(labels, names), decided, bands, kind)
     result |= {"in_training": seen.n, "unknown_labels": unknown}
     given = [[names[j] for j in np.flatnonzero(row)] for row in decided]
     found = confusion(labels, given, kind == "multilabel") if confused else []
@@ -153,23 +162,6 @@ def evaluate(
     else:
         row = figures.flat_figures(result)
         output.write([row], ["n_docs", "n_labels", *(name for name in (*_OVERALL, *_MORE) if name in row)])
-
-
-def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:
-    """Number of decisions the rule leaves to people, texts where classes exclude each other; None if it leaves none."""
-    if not bands:
-        return None
-    band = np.vstack(bands)
-    return int(band.sum() if kind == "multilabel" else band.any(axis=1).sum())
-
-
-def _of_decided(truth: BoolArray, decided: BoolArray, bands: list[BoolArray]) -> dict[str, Any]:
-    """Number of texts that the rule gives a label and does not leave to people, and the share of them that is right."""
-    sure = decided.any(axis=1)
-    if bands:
-        sure &= ~np.vstack(bands).any(axis=1)
-    right = (truth == decided).all(axis=1)[sure]
-    return {"n_decided": int(sure.sum()), "accuracy_decided": float(right.mean()) if len(right) else None}
 
 
 def label_indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:
@@ -227,7 +219,7 @@ _FIGURES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1", "log_loss")
     strict_option,
 )
 @label_options("unlabelled", "merge_case", "missing")
-@input_options(usual_part="test")
+@input_options(usual_part="test", counts=True)
 @output_options
 @common_options
 def report(
@@ -254,7 +246,8 @@ def report(
     categorizer = store.load_categorizer(model)
     inputs = inputs.of_model(categorizer)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
-    documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
+    tree = categorizer.model_.label_tree
+    documents = list(read_truth(inputs, labelling, names, kind == "multilabel", tree))
     require_documents(documents, inputs)
     labels = [document.labels for document in documents]
     unknown = unknown_labels(labels, names, strict)

@@ -16,10 +16,12 @@ from textbayes.core.types import BoolArray, Document
 from textbayes.display.lines import cell_width, snippet
 from textbayes.evaluate import Confused
 from textbayes.evaluate.measures import mistake_sureness
+from textbayes.knowledge.rows import ALL_LABELS
 from textbayes.report.wording import caution, headline
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer.knowledge import Advice
 
 LABEL_COLUMNS = ("support", "precision", "recall", "f1", "log_loss", "brier", "ece")
 MOST_LABELS = 20  # rows of a table that is shown unasked
@@ -59,7 +61,7 @@ def flat_figures(result: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in result.items():
         if name.endswith("_interval"):
             flat |= dict(zip((f"{name[:-9]}_low", f"{name[:-9]}_high"), value or (None, None), strict=True))
-        elif name != "labels":
+        elif name not in ("labels", "scales"):
             flat[name] = value
     return flat
 
@@ -74,17 +76,17 @@ def _more_figures(result: Mapping[str, Any]) -> list[str]:
         lines.append(f"{name.capitalize()} precision {shares[0]}, {name} recall {shares[1]}.")
     if "log_loss" in result:
         lines.append(f"Brier score {number(result['brier'])}, calibration error (ECE) {number(result['ece'])}.")
-    if exclusive:
-        lines += _decided(result)
-    elif result.get("unsure") is not None:
+    return [*lines, *decided_in_words(result)]
+
+
+def decided_in_words(result: Mapping[str, Any]) -> list[str]:
+    """How many texts the rule decides and how many of those rightly, where it leaves some to people."""
+    if "accuracy" not in result:
+        if result.get("unsure") is None:
+            return []
         total = result["n_docs"] * result["n_labels"]
         share = result["unsure"] / total if total else 0.0
-        lines.append(f"Left to people as unsure: {result['unsure']:,} of {total:,} decisions ({share:.1%}).")
-    return lines
-
-
-def _decided(result: Mapping[str, Any]) -> list[str]:
-    """How many texts the rule decides and how many of those rightly, where it leaves some to people."""
+        return [f"Left to people as unsure: {result['unsure']:,} of {total:,} decisions ({share:.1%})."]
     total, decided = result["n_docs"], result.get("n_decided", result["n_docs"])
     if decided == total:
         return []
@@ -250,6 +252,65 @@ def measured_in_words(model: TextCategorizer) -> str:
         sentence = f"Measured on {n_held_out:,} of {n_texts:,} texts, held out in folds of a {folds}."
     else:
         sentence = f"Measured by {folds} on {plural(n_texts, 'text')}."
+    if n_updated := model.held_out_.get("n_updated"):
+        sentence += f" {plural(n_updated, 'text')} learnt since by update: the figures are from before."
     if model.label_space_.kind == "multilabel":
         sentence += " Thresholds were chosen without the texts that they are judged on."
     return sentence
+
+
+_VERDICTS = {
+    "supported by held-out texts": "supported",
+    "not supported by held-out texts": "not supported",
+    "used, but held-out texts are inconclusive": "inconclusive",
+    "used, but contradicted by held-out texts": "contradicted",
+    "not tested: none of its words is in the texts": "not tested",
+}
+
+
+def print_prior(model: TextCategorizer) -> None:
+    """Print how each label follows the prior file, what the columns mean, and which rows were ignored."""
+    screen, table = console(), model.prior_table_
+    if model.prior_advice_:
+        screen.print(advice_table(model.prior_advice_))
+        legend = (
+            "Log-loss: change on held-out texts with the file, ± its standard error; below zero is better. Supported: "
+        )
+        legend += "better by more than two standard errors."
+        if any(row.tried != row.weight for row in model.prior_advice_):
+            legend += " At: the weight that was tried, where another is used."
+        if model.label_space_.kind == "binary":
+            legend += " Words of the other label count with the sign turned."
+        screen.print(legend)
+        if len(model.prior_advice_) > 1:
+            screen.print(_overall(model.prior_advice_))
+    known = {ALL_LABELS, *map(str, model.classes_)}
+    if table is not None and (unknown := [name for name in table.labels if name not in known]):
+        screen.print(f"Ignored: the rows of {', '.join(unknown)}, which no text has as its label.")
+
+
+def advice_table(rows: Sequence[Advice]) -> Table:
+    """Table of the prior file: a line for each label, with how held-out log-loss changes and what that means."""
+    heads = ("weight", "words", "not in texts", "log-loss")
+    table = make_table("prior of", *heads, "held-out texts", right=heads)
+    for row in rows:
+        verdict = _VERDICTS.get(row.why, row.why)
+        table.add_row(row.label, f"{row.weight:.2g}", f"{row.words:,}", f"{row.not_in_texts:,}", _change(row), verdict)
+    return table
+
+
+def _overall(rows: Sequence[Advice]) -> str:
+    """How many labels use the file, and for how many of them held-out texts support it."""
+    used = [row for row in rows if row.weight > 0.0]
+    better = sum(_VERDICTS.get(row.why) == "supported" for row in used)
+    worse = sum(_VERDICTS.get(row.why) == "contradicted" for row in used)
+    against = f", contradict it for {worse}" if worse else ""
+    return f"Used for {len(used)} of {plural(len(rows), 'label')}; held-out texts support it for {better}{against}."
+
+
+def _change(row: Advice) -> str:
+    """The change of the held-out log-loss, "−12.1 % ± 3.0 at 0.5"; a dash where there is none to tell."""
+    if row.change != row.change:  # NaN
+        return "–"
+    at = "" if row.tried == row.weight else f" at {row.tried:.2g}"
+    return f"{100 * row.change:+.1f} % ± {100 * row.error:.1f}{at}".replace("-", "−")

@@ -31,8 +31,9 @@ from textbayes.cli.options import (
     stop_words_option,
 )
 from textbayes.cli.output import Output, output_options
-from textbayes.cli.terminal import common_options, echo, note
+from textbayes.cli.terminal import common_options, echo, note, warn
 from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.data.streams import open_file
 from textbayes.stream.judgements import (
     Judgement,
     give_judgements,
@@ -45,6 +46,7 @@ from textbayes.stream.judgements import (
 # The help says the defaults of the settings (tested).
 _SETTING = signature_defaults("textbayes.stream.settings:FilterSettings")
 _TEXT = ("stemmer", "stop_words")
+_LONGEST = 1 << 20  # bytes of a line
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -179,12 +181,29 @@ _LEARNING = [
 ]
 
 
+_LOOKS = ("status", "pending", "replay", "export")
+
+
+def _check_only_looks(flag: str, given: dict[str, Any]) -> None:
+    """Refuse settings of a run where a filter is only looked at."""
+    for one in click.get_current_context().command.params:
+        if given.get(one.name or ""):
+            raise click.UsageError(f"--{flag} changes nothing; give {max(one.opts, key=len)} with the next run.")
+
+
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
     """What reads no documents need not be given any."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
-        flag = next((name for name in ("status", "pending", "replay", "model", "export") if given[name]), None)
+        if given["topics"] and not given["train"] and given["model"] is None:
+            state, topic = given["state"], given["topics"][0]
+            raise click.UsageError(
+                f"--topic belongs to --train and --model: the topics of a filter are fixed when it is made. For "
+                f"another topic make a second filter, in another folder than {state}: textbayes filter second --train "
+                f"labelled.jsonl --topic {topic}"
+            )
+        flag = next((name for name in (*_LOOKS, "model") if given[name]), None)
         if flag is not None:
             if given["paths"] or given["corpus"] is not None:
                 raise click.UsageError(f"--{flag} reads no documents; leave them out.")
@@ -217,10 +236,13 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
         "--judgements",
         multiple=True,
         metavar="FILE|-",
-        help="Read judgements from here as they come: a file that grows, a named pipe, or '-'.",
+        help="Read judgements from here as they come, as JSON lines: a file that grows, a named pipe, or '-'.",
     ),
     click.option(
-        "--judge-by-labels", "by_labels", is_flag=True, help="Judge what is delivered at once, by its labels."
+        "--judge-by-labels",
+        "by_labels",
+        is_flag=True,
+        help="Judge what is delivered at once, by its labels; only for a labelled feed.",
     ),
     click.option(
         "--continue", "go_on", is_flag=True, help="Pass over the documents of this input that were seen before."
@@ -308,13 +330,14 @@ def filter_stream(
     modes = [name for name, wanted in chosen.items() if wanted]
     if len(modes) > 1:
         raise click.UsageError(f"--{modes[0]} and --{modes[1]} were both given; choose one of them.")
+    if modes and modes[0] in _LOOKS:
+        runs = {name: rest[name] for name in ("judgements", "by_labels", "go_on")}
+        _check_only_looks(modes[0], {**dict.fromkeys(changes, True), **runs})
     if train:
         filter_run.start(state, inputs, labelling, changes, text, output, **rest)
         return
     if rest["statements"] or rest["prior"] or text:
         raise click.UsageError("--statements, --prior, --stemmer and --stop-words belong to --train.")
-    if rest["topics"] and model is None:
-        raise click.UsageError("--topic belongs to --train and --model.")
     if labelling != Labelling():
         raise click.UsageError("--merge-case and --missing-label belong to --train.")
     if model is not None:
@@ -332,10 +355,21 @@ def filter_stream(
 
 
 def check_judgement_files(paths: tuple[str, ...]) -> None:
-    """Refuse model files where judgements are to be read."""
+    """Refuse files that hold no judgements; say of one that is not there that it is waited for."""
     for path in paths:
         if is_model(path):
             raise InputError(f"--judgements {path} is a model file; name a file of judgements in JSON lines")
+        if path != "-" and not Path(path).exists():
+            warn(f"--judgements {path} does not exist yet; it is read once it does")
+        elif Path(path).is_file():
+            with open_file(Path(path)) as stream:
+                first = next((line for line in iter(lambda: stream.readline(_LONGEST), b"") if line.strip()), b"{")
+            if not first.lstrip().startswith(b"{"):
+                shown = first.decode("utf-8", "replace").strip()[:60]
+                raise InputError(
+                    f"--judgements {path} holds {shown!r}, which is not JSON; write one line for each judgement: "
+                    '{"id": "a7", "topic": "grain", "relevant": true}'
+                )
 
 
 _SAID = {"new": "", "same": " (as before)", "changed": " (another answer than before)"}

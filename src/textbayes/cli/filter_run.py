@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textbayes.cli.answers import batches
+from textbayes.cli.errors import INTERRUPTED, Signals, hold_signals, let_signals_through, typed_again
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.labels import Labelling, no_label, read_topics
-from textbayes.cli.output import Output, check_output, console, make_table
+from textbayes.cli.output import Output, check_output, console, lines_of, make_table
 from textbayes.cli.terminal import echo, note, read_key, reporting, warn
 from textbayes.core.errors import InputError, MalformedFileError, ModelFileError, plural
 from textbayes.core.types import Document
 from textbayes.data.layout import Columns
-from textbayes.display.lines import cell_width, padded, shortened, visible
 from textbayes.knowledge import WordPriors
 from textbayes.store import load_categorizer, save_model
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model, filter_from_model, replay_log
@@ -54,7 +54,6 @@ _NO_ID = (
 )
 _AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 PENDING_COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "time", "snippet")
-_LEAST_TEXT = 8  # characters: a shorter beginning says nothing
 
 
 def threshold_in_words(filter: AdaptiveFilter) -> str:
@@ -123,7 +122,8 @@ def show_pending(state: str, order: str, output: Output) -> None:
 
     read_config(Path(state))
     pending = read_pending(Path(state))
-    rows = most_informative(pending) if order == "information" else list(pending)
+    found = most_informative(pending) if order == "information" else list(pending)
+    rows = [_not_negative(row) for row in found]
     if output.is_table:
         write = lines_of(("id", "topic", "p", "bits", "reason", "text"), (6, 6, 5, 6, 9))
         for row in rows:
@@ -186,37 +186,13 @@ def _ask(row: dict[str, Any], at: int, n: int, before: bool | None, forms: Mappi
 
 
 def bits_in_words(gain: float) -> str:
-    """An information gain for a table. It is computed approximately: a slightly negative one is shown as 0."""
+    """An information gain for a table."""
     return f"{max(0.0, gain):.3f}"
 
 
-def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
-    """A function that prints rows as they come, one a line, a bold header before the first.
-
-    The first two widths are shares of the terminal, the others characters; the last column has what is left. The first
-    column is never shortened: it is what ``judge`` is given.
-    """
-
-    screen = console()
-    sizes = [max(screen.width // share - 2, 6) for share in widths[:2]] + list(widths[2:])
-    left = max(screen.width - sum(sizes) - 2 * len(sizes), _LEAST_TEXT)
-
-    def line(cells: list[str]) -> str:
-        key, *others, last = [visible(cell) for cell in cells]
-        over = max(cell_width(key) - sizes[0], 0)
-        last = shortened(last, left - over) if left - over >= _LEAST_TEXT else ""
-        return "  ".join([padded(key, sizes[0] + over), *map(padded, others, sizes[1:]), last]).rstrip()
-
-    first = True
-
-    def write(cells: list[str]) -> None:
-        nonlocal first
-        if first:
-            screen.print(line(list(heads)), style="bold")
-        first = False
-        screen.print(line(cells), no_wrap=True)
-
-    return write
+def _not_negative(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as it is shown: the gain is an approximation, and what comes out slightly negative is 0."""
+    return {**row, "information_gain": max(0.0, row["information_gain"])}
 
 
 def exported(state: str) -> TextCategorizer:
@@ -364,22 +340,68 @@ def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Outp
             note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
         before, n_delivered = folder.filter.n_seen, 0
         write = _writer(output, folder)
-        deliveries = run(
-            folder,
-            batches(documents, 1 if "-" in inputs.paths else _AHEAD),
-            by_labels=rest["by_labels"],
-            before_each=lambda: folder.take_judgements(warn),
-        )
-        for delivery in deliveries:
-            write(delivery)
-            n_delivered += 1
+
+        def before_each() -> None:
+            let_signals_through()
+            folder.take_judgements(warn)
+            hold_signals()  # until the decision is in the log and printed, and judged if it is by labels
+
+        waited_for = _waited_for(batches(documents, 1 if "-" in inputs.paths else _AHEAD))
+        if rest["by_labels"]:
+            waited_for = _with_labels(waited_for, inputs)
+        try:
+            for delivery in run(folder, waited_for, by_labels=rest["by_labels"], before_each=before_each):
+                write(delivery)
+                n_delivered += 1
+            let_signals_through()
+        except KeyboardInterrupt:
+            raise _interrupted("-" in inputs.paths) from None
+        finally:
+            Signals.held, Signals.waiting = False, 0
         folder.take_judgements(warn)
+        for path in folder.unread():
+            warn(f"{path} ends in a line that is not whole JSON; it was not read")
         _close(folder, f"{inputs.name} holds no {'new ' if seen else ''}documents", before, n_delivered)
     if rest["by_labels"] and (utility := read_status(state, time.time(), time.time()).utility_in_words()) is not None:
         note(utility)
     if skipped.count:
         warn(f"{plural(skipped.count, 'line')} of {inputs.name} skipped: see above")
         raise click.exceptions.Exit(_SKIPPED)
+
+
+def _waited_for(found: Iterable[list[Document]]) -> Iterator[list[Document]]:
+    """Documents in lists; a signal ends the run while the next list is waited for."""
+    documents = iter(found)
+    while True:
+        let_signals_through()
+        batch = next(documents, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _with_labels(found: Iterator[list[Document]], inputs: Inputs) -> Iterator[list[Document]]:
+    """The same documents, unless there is nothing in them to judge by: then all would be taught as irrelevant."""
+    first = next(found, [])
+    if first and not inputs.layout.found_label() and not any(document.labels for document in first):
+        column = inputs.layout.expected.label if inputs.layout.expected is not None else ()
+        lacks = f"has no column {column[0]!r}" if column else "has no labels"
+        raise InputError(
+            f"{inputs.name} {lacks}; --judge-by-labels needs a labelled feed: name the column with --label-field, or "
+            "leave the option out and judge with `textbayes judge`"
+        )
+    yield from itertools.chain([first] if first else [], found)
+
+
+def _interrupted(from_pipe: bool) -> click.exceptions.Exit:
+    """How a run ends at Ctrl-C: with the command that goes on."""
+    printed = "a delivery may not have been printed: see --pending" if Signals.held else "all deliveries are printed"
+    go_on = "Start the filter again to go on" if from_pipe else "To go on:"
+    echo(f"textbayes: interrupted; {printed}. {go_on}", err=True)
+    if not from_pipe:
+        more = () if "--continue" in typed_again() else ("--continue",)
+        echo(f"  {typed_again(*more)}", err=True, wrap=False)
+    return click.exceptions.Exit(INTERRUPTED)
 
 
 class _SkippedLines:
@@ -410,7 +432,7 @@ def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
 
     def write(delivery: Delivery) -> None:
         nonlocal header
-        row = {**delivery._asdict(), "snippet": folder.last_snippet}
+        row = _not_negative({**delivery._asdict(), "snippet": folder.last_snippet})
         output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
         header = False
 
@@ -442,14 +464,14 @@ def _show_start(summary: dict[str, Any]) -> None:
     echo(f"{summary['state']} was started from {source}.")
 
 
-def show_topic_words(state: str, topics: tuple[str, ...], level: float | None, top: int, output: Output) -> None:
+def show_topic_words(state: str, topics: tuple[str, ...], level: float, top: int, output: Output) -> None:
     """List words, mean weights and intervals."""
 
     filter = newest_state(state).filter
     for topic in topics:
         if topic not in filter.index:
             raise InputError(f"label {topic!r} is not a topic of {state}; choose one of {', '.join(filter.index)}")
-    level, forms = level or 0.9, read_surface(state)
+    forms = read_surface(state)
     rows = [
         {"label": topic, "rank": rank, **found._asdict(), "form": shown(found.word, forms), "level": level}
         for topic in topics or filter.index

@@ -24,6 +24,7 @@ from textbayes.cli.terminal import counting, downloading, note, reporting
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError, plural
 from textbayes.core.types import Document
 from textbayes.data import open_documents
+from textbayes.data.formats import svmlight
 from textbayes.data.formats._fields import NoTextFieldError
 from textbayes.data.layout import Columns, Layout, listed_columns
 from textbayes.stream.judgements import read_config
@@ -51,6 +52,8 @@ class Inputs:
     duplicates: str = "refuse"
     options: tuple[tuple[str, Any], ...] = ()
     layout: Layout = field(default_factory=lambda: Layout(say=_say), compare=False)
+    known: tuple[str, ...] = field(default=(), compare=False)  # labels of the model that the texts are for
+    takes_counts: bool = field(default=False, compare=False)  # whether the command reads files of counted words too
 
     @property
     def name(self) -> str:
@@ -65,6 +68,11 @@ class Inputs:
         documents = self._from_corpus() if self.corpus is not None else self._from_files()
         return counting(documents, "reading") if count else documents
 
+    @property
+    def counted(self) -> bool:
+        """Whether what has been read are words that were counted before (svmlight)."""
+        return self.layout.found is not None and self.layout.found.format == svmlight.NAME
+
     def columns(self) -> Columns | None:
         """Columns that were found, and how the file is written (``in_words`` says it); None of what is no table.
 
@@ -78,7 +86,8 @@ class Inputs:
 
     def of_model(self, model: Scorer | TextCategorizer) -> Inputs:
         """Inputs whose columns are looked for where those of the model's training texts were; options still win."""
-        return self.read_by(model.columns_)
+        known = tuple(str(name) for name in model.label_space_.classes)
+        return replace(self.read_by(model.columns_), known=known)
 
     def read_by(self, columns: Mapping[str, Any] | None) -> Inputs:
         """Inputs that are read as the file with these columns was (see ``Columns.to_state``); options still win."""
@@ -107,8 +116,22 @@ class Inputs:
             model = "MODEL" if context is None else context.params.get("model", "MODEL")
             error.add_note(f"  {shlex.join(['textbayes', 'classify', model, *self.paths])}")
             return error
-        likely = layout.likely_label()
+        likely = layout.likely_label(self.known)
         for line in [] if likely is None else _advice(layout.rows[0], "--label-field", likely):
+            error.add_note(line)
+        if likely is None and self.known and layout.rows:
+            text = "" if layout.found is None else f"; the text is read from {' + '.join(layout.found.text)}"
+            for line in [*listed_columns(layout.rows[0]), f"no column has labels of the model{text}"]:
+                error.add_note(line)
+        return error
+
+    def hidden_label(self, likely: str) -> InputError:
+        """The refusal of inputs without a column of labels, where one column may be it."""
+        error = InputError(
+            f"{self.name} has no column that is called as labels are, and {likely!r} may be it: name the column of the "
+            "labels with --label-field, or say with --no-labels that no text has one yet"
+        )
+        for line in [*_advice(self.layout.rows[0], "--label-field", likely), f"  {typed_again('--no-labels')}"]:
             error.add_note(line)
         return error
 
@@ -120,7 +143,11 @@ class Inputs:
 
         def documents() -> Iterator[Document]:
             try:
-                yield from opened
+                for document in opened:
+                    if self.counted and not self.takes_counts:
+                        why = "of words counted before, which train and classify read, and this command does not"
+                        raise svmlight.not_counts(self.name, why)
+                    yield document
             except NoTextFieldError as error:
                 for line in self._without_text(error):
                     error.add_note(line)
@@ -135,10 +162,13 @@ class Inputs:
         example = error.examples[0]
         if error.sheet is not None:
             return _advice(example, "--sheet", error.sheet)
-        text = max(example, key=lambda name: sum(len(row.get(name, "")) for row in error.examples))
-        typed = ["--text-field", text]
+        expected = () if self.layout.expected is None else self.layout.expected.text
+        longest = sorted(example, key=lambda name: -sum(len(row.get(name, "")) for row in error.examples))
+        ranked = [*(name for name in expected if name in example), *(name for name in longest if name not in expected)]
+        texts = ranked[: max(len(expected), 1)]  # as many as the model was trained on
+        typed = [part for name in texts for part in ("--text-field", name)]
         if offers("merge_case") and "label_field" not in dict(self.options) and not error.has_label:
-            label = Layout(rows=error.examples, found=Columns(text=(text,))).likely_label()
+            label = Layout(rows=error.examples, found=Columns(text=tuple(texts))).likely_label(self.known)
             typed += [] if label is None else ["--label-field", label]
         return _advice(example, *typed)
 
@@ -163,6 +193,8 @@ class Inputs:
     def whereabouts(self, number: int, document: Document) -> str:
         """Name of the ``number``-th document in messages."""
         named = "" if document.id == str(number) else f" (id {document.id!r})"
+        if self.layout.found is not None and self.layout.found.is_numbered:
+            named = ", not counting the header row"
         return f"document {number:,} of {self.name}{named}"
 
 
@@ -240,17 +272,20 @@ def input_options(
     duplicates: str = "refuse",
     source: str | None = None,
     metavar: str = "[FILE|FOLDER|-]...",
+    counts: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Options of a command that reads documents; the command is given them as ``inputs``.
 
     ``usual_part`` of a corpus is read unless another is named; ``source`` is the option that names the files, by
-    default they are the command's last arguments, which help calls ``metavar``.
+    default they are the command's last arguments, which help calls ``metavar``. Files of counted words (svmlight) are
+    refused unless ``counts``.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def command(*args: Any, **given: Any) -> Any:
-            return function(*args, inputs=_collect(given, usual_part, source), **given)
+            inputs = replace(_collect(given, usual_part, source), takes_counts=counts)
+            return function(*args, inputs=inputs, **given)
 
         options = _options(duplicates)
         if source is not None:

@@ -12,6 +12,7 @@ from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labels import Labelling, label_options, read_labelled
 from textbayes.cli.options import (
     COUNT,
+    SEED,
     SHARE,
     NameOption,
     RegistryName,
@@ -26,8 +27,8 @@ from textbayes.cli.options import (
     text_options,
     top_option,
 )
-from textbayes.cli.output import Output, output_options, print_table, table_of
-from textbayes.cli.terminal import common_options, waiting
+from textbayes.cli.output import Output, check_report_target, output_options, print_table, table_of
+from textbayes.cli.terminal import common_options, echo, reporting, waiting
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 
@@ -184,7 +185,7 @@ class _Ranking(NamedTuple):
 
 
 @cloup.command()
-@most_used("score", "top_k", "threshold", "fdr", "labels", "text_field", "label_field", "stemmer", "as_csv")
+@most_used("score", "top_k", "threshold", "by_path", "labels", "text_field", "label_field", "stemmer", "as_csv")
 @label_options()
 @cloup.option_group(
     "Score",
@@ -201,6 +202,17 @@ class _Ranking(NamedTuple):
     fdr_method_option,
     label_option("This category only; may be given several times."),
 )
+@cloup.option_group(
+    "How many words a model needs",
+    click.option(
+        "--path",
+        "by_path",
+        is_flag=True,
+        help="Held-out F1 and log-loss of Laplace regressions, from few words to many, instead of a ranking.",
+    ),
+    click.option("--report", metavar="FILE", help="With --path: write an HTML page with the curve as well."),
+    option("--seed", type=SEED, default=0, help="With --path: of the folds."),
+)
 @text_options
 @input_options(usual_part="train")
 @output_options
@@ -211,6 +223,9 @@ def select(
     score: str,
     labels: tuple[str, ...],
     text: TextChoices,
+    by_path: bool,
+    report: str | None,
+    seed: int,
     output: Output,
     **rules: Any,
 ) -> None:
@@ -219,9 +234,19 @@ def select(
     The words are those that `textbayes train --select` with the same options would use. A high score says that a word
     is more frequent in the category than outside, or rarer: see the numbers of documents.
 
+    With --path, how well texts are categorised with few words and with many: cross-validated F1 along the scale of a
+    Laplace prior. Chosen is the sparsest model whose F1 is within a standard error of the best.
+
     \b
     textbayes select train.jsonl --score likelihood_ratio --threshold 12 --top-k 9
+    textbayes select train.jsonl --path --report words.html
     """
+    if by_path:
+        _refuse_ranking(labels)
+        _show_path(inputs, labelling, text, seed, report, output)
+        return
+    if report is not None:
+        raise click.UsageError("--report draws the curve of --path; give --path as well, or leave out --report.")
     given = read_labelled(inputs, labelling)
     with waiting("ranking words"):
         ranking = _rank(given.texts, given.labels, score, text, rules)
@@ -232,6 +257,53 @@ def select(
             print_table(_score_table(name, [row for row in rows if row["label"] == name]))
     else:
         output.write(rows, _SCORE_COLUMNS)
+
+
+def _refuse_ranking(labels: tuple[str, ...]) -> None:
+    """Refuse options of the ranking beside --path."""
+    context = click.get_current_context()
+    names = ("score", "top_k", "threshold", "fdr", "fdr_method")
+    given = [name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
+    if given or labels:
+        option = "label" if labels else given[0].replace("_", "-")
+        raise click.UsageError(f"--{option} ranks words of a category and --path is of all labels; leave out one.")
+
+
+def _show_path(
+    inputs: Inputs, labelling: Labelling, text: TextChoices, seed: int, report: str | None, output: Output
+) -> None:
+    """Measure models along the path of a Laplace prior; write the table, and the page if one is asked for."""
+    from textbayes.core.cross_validation import Folds
+    from textbayes.core.labels import encode_labels
+    from textbayes.text.copies import find_copies, text_sketches
+    from textbayes.tune import sparsity_path
+
+    page = None if report is None else check_report_target(report)
+    given = read_labelled(inputs, labelling)
+    vectorizer = text.vectorizer()
+    counts, indicator = vectorizer.fit_transform(given.texts), encode_labels(given.labels)[0]
+    copies = find_copies(text_sketches(given.texts, vectorizer)).first
+    folds = Folds.stratified(indicator, 5, seed, copies=copies)
+    with reporting() as progress:
+        found = sparsity_path(
+            counts, given.labels, weighting=text.term_weighting(), cv=folds, n_jobs=-1, progress=progress
+        )
+    if page is not None:
+        from textbayes.report.sparsity import write_sparsity_page
+
+        write_sparsity_page(page, found, f"{inputs.name}, {len(given.texts):,} texts")
+    rows = found.rows()
+    output.write_table(rows, list(rows[0]), _PATH_COLUMNS)
+    if output.is_table:
+        scale = f"{rows[found.chosen]['scale']:.3g}"
+        echo("Words: with a weight for some label. F1: macro average, ± its standard error, on texts held out.")
+        echo(f"Chosen: the sparsest within a standard error of the best; `train --family laplace --scale {scale}`.")
+
+
+_PATH_COLUMNS = {
+    "": "mark", "scale": "scale:.3g", "words": "words:,", "per label": "words_per_label:,.0f", "F1": "macro_f1:.3f",
+    "±": "standard_error:.3f", "micro F1": "micro_f1:.3f", "log-loss": "log_loss:.3f",
+}  # fmt: skip
 
 
 def _rank(texts: list[str], labels: Any, score: str, text: TextChoices, rules: dict[str, Any]) -> _Ranking:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -24,7 +24,10 @@ from textbayes.cli.options import option
 from textbayes.cli.terminal import note, warn
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
+from textbayes.data import read_parents
 from textbayes.data.labels import examine_labels, merge_case, relabel
+from textbayes.data.skos import is_vocabulary
+from textbayes.decide import LabelTree
 
 Unlabelled = Literal["learn", "skip", "keep"]
 
@@ -38,6 +41,7 @@ class Labelling:
     merge_case: bool = False
     missing: frozenset[str] = frozenset()  # in small letters
     min_texts: int = 1
+    label_tree: str | None = None
 
 
 _OPTIONS = {
@@ -72,6 +76,12 @@ _OPTIONS = {
         metavar="N",
         help="Leave out labels that fewer texts have.",
     ),
+    "label_tree": click.option(
+        "--label-tree",
+        metavar="FILE",
+        help="Labels above others: a table with the columns child and parent, or a SKOS vocabulary. Texts get the "
+        "labels above theirs too, and all answers of the model agree with the tree.",
+    ),
 }
 
 
@@ -84,7 +94,7 @@ def label_options(*names: str, learn: bool = False) -> Callable[[Callable[..., A
     learn : bool
         Whether the command can learn from texts without a label.
     """
-    chosen = names or tuple(name for name in _OPTIONS if name != "learn")
+    chosen = names or tuple(name for name in _OPTIONS if name != "learn" and (learn or name != "label_tree"))
     shown = ["learn" if learn and name == "unlabelled" else name for name in chosen]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,6 +105,11 @@ def label_options(*names: str, learn: bool = False) -> Callable[[Callable[..., A
                 raise click.UsageError(
                     "--single-label and --unlabelled keep contradict each other: a text without a label has none of "
                     "them, so that labels are many (--multi-label). Leave one out, or take --unlabelled skip."
+                )
+            if values.get("multi_label") is False and values.get("label_tree") is not None:
+                raise click.UsageError(
+                    "--single-label and --label-tree contradict each other: a text with a label has those above it "
+                    "too. Leave one out."
                 )
             if "missing" in values:
                 values["missing"] = frozenset(text.strip().casefold() for text in values["missing"])
@@ -118,25 +133,35 @@ def summarise(counts: Mapping[str, int], n_docs: int, total: int | None = None) 
     note(f"{texts}, {plural(len(ranked), 'label')}: {listed}{_more(len(ranked) - shown)}")
 
 
-def name_oddities(counts: Mapping[str, int], separated: bool) -> None:
-    """Warn of labels that may not mean what they say; ``separated`` if the user has said how several are written."""
-    found = examine_labels(counts)
+def name_oddities(counts: Mapping[str, int], separated: bool) -> tuple[str, ...]:
+    """Warn of labels that may not mean what they say, and give the warnings.
+
+    Parameters
+    ----------
+    counts : mapping of label to number of texts
+    separated : bool
+        Whether the user has said how several labels are written.
+    """
+    found, told = examine_labels(counts), []
     if found.case_twins:
         pairs = [" ~ ".join(f"{label!r} ({counts[label]:,})" for label in twins) for twins in found.case_twins]
-        warn(f"labels differ by letter case only: {_listed(pairs)}; make them one with --merge-case")
+        told.append(f"labels differ by letter case only: {_listed(pairs)}; make them one with --merge-case")
     if found.missing_words:
         options = " ".join(_missing_options(found.missing_words))
         named = _listed([f"{label!r} ({counts[label]:,})" for label in found.missing_words])
-        warn(f"{named} counts as a label; if it means that there is none, say so with {options}")
+        told.append(f"{named} counts as a label; if it means that there is none, say so with {options}")
     for mark, labels in found.unsplit.items() if not separated else ():
         named = _listed([f"{label!r} ({counts[label]:,})" for label in labels])
-        warn(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
+        told.append(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
+    for sentence in told:
+        warn(sentence)
     before = set(chain(*found.case_twins, found.missing_words, *found.unsplit.values()))  # named once is enough
     lone = [label for label in found.lone if label not in before]
     if lone:
         word = "labels have one text only" if len(lone) > 1 else "label has one text only"
         named = _listed([repr(label) for label in lone])
         note(f"{len(lone):,} {word}: {named}{_how_to_leave_out()}")
+    return tuple(told)
 
 
 def _how_to_leave_out() -> str:
@@ -188,6 +213,7 @@ class LabelledTexts:
     labels: list[str] | list[tuple[str, ...]]
     left_out: tuple[str, ...] = ()
     unlabelled: tuple[str, ...] = ()
+    oddities: tuple[str, ...] = ()  # warnings of labels that may not mean what they say
 
     @property
     def texts(self) -> list[str]:
@@ -236,9 +262,22 @@ def read_labelled(
             rare = f"of labels with fewer than {_counted(labelling.min_texts)}"
             left_out.append(f"{_counted(len(documents) - len(remaining))} {rare}")
         documents = remaining
-    _describe(documents, inputs, total)
+    oddities = _describe(documents, inputs, total)
     labels: list[Any] = [document.labels if multi_label else document.labels[0] for document in documents]
-    return LabelledTexts(documents, labels, tuple(left_out), tuple(document.text for document in unlabelled))
+    return LabelledTexts(documents, labels, tuple(left_out), tuple(document.text for document in unlabelled), oddities)
+
+
+def label_tree_for(labelling: Labelling, labels: Iterable[Iterable[str]]) -> dict[str, tuple[str, ...]] | None:
+    """The label tree that a model of these labels is given, as its parameter; None without one.
+
+    A vocabulary has more labels than a model, and rare ones may have been left out: those of the texts are taken.
+    """
+    if labelling.label_tree is None:
+        return None
+    tree = LabelTree(read_parents(labelling.label_tree))
+    if labelling.min_texts > 1 or is_vocabulary(labelling.label_tree):
+        tree = tree.among({name for own in labels for name in own})
+    return tree.parents
 
 
 def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:
@@ -248,10 +287,20 @@ def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:
     return documents
 
 
-def read_truth(inputs: Inputs, labelling: Labelling, names: list[str], multi_label: bool) -> Iterator[Document]:
+def read_truth(
+    inputs: Inputs, labelling: Labelling, names: list[str], multi_label: bool, tree: LabelTree | None = None
+) -> Iterator[Document]:
     """Read documents to measure a model on, one by one; texts without a label are left out where each must have one.
 
-    ``names`` are the labels that the model knows: with ``merge_case`` others are spelt as it spells them.
+    Parameters
+    ----------
+    inputs : Inputs
+    labelling : Labelling
+    names : list of str
+        The labels that the model knows: with ``merge_case`` others are spelt as it spells them.
+    multi_label : bool
+    tree : LabelTree, optional
+        That of the model: texts have the labels above theirs too.
     """
     spelling = {name.casefold(): name for name in names} if labelling.merge_case else {}
     known = set(names)
@@ -259,6 +308,7 @@ def read_truth(inputs: Inputs, labelling: Labelling, names: list[str], multi_lab
     for number, document in enumerate(inputs.documents(), start=1):
         other = {label: spelling.get(label.casefold(), label) for label in document.labels if label not in known}
         read = relabel(document, other, labelling.missing)
+        read = read if tree is None else read._replace(labels=tree.complete(read.labels))
         labelled = labelled or bool(read.labels)
         if not read.labels and (labelling.unlabelled == "skip" or (labelling.unlabelled is None and not multi_label)):
             skipped.append(read._replace(text=""))  # named below; its text is not needed any more
@@ -303,6 +353,12 @@ def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None
     if labelling.merge_case and (names := merge_case(_counts(documents))):
         documents = [relabel(document, names) for document in documents]
         note(f"{_counted(len(names), 'label')} merged into others that differ by letter case only")
+    if labelling.label_tree is not None:
+        tree, before = LabelTree(read_parents(labelling.label_tree)), sum(len(one.labels) for one in documents)
+        documents = [one._replace(labels=tree.complete(one.labels)) if one.labels else one for one in documents]
+        note(
+            f"{sum(len(one.labels) for one in documents) - before:,} labels above others added ({labelling.label_tree})"
+        )
     return documents
 
 
@@ -314,7 +370,7 @@ def _task(documents: list[Document], labelling: Labelling) -> bool:
     several = sum(len(document.labels) > 1 for document in documents)
     lacking = sum(document.lacks_label for document in documents)
     meant = {"skip": 0, "keep": none}.get(labelling.unlabelled or "", none - lacking)  # to have none of the labels
-    if several or meant:
+    if several or meant or labelling.label_tree is not None:
         note(f"multi-label: {none:,} of {len(documents):,} documents have no label, {several:,} have several")
         return True
     note(f"single-label: every {'labelled ' if none else ''}document has exactly one label")
@@ -362,17 +418,18 @@ def _without_rare(documents: list[Document], least: int, multi_label: bool) -> l
     return remaining
 
 
-def _describe(documents: list[Document], inputs: Inputs, total: int | None = None) -> None:
+def _describe(documents: list[Document], inputs: Inputs, total: int | None = None) -> tuple[str, ...]:
     counts = _counts(documents)
     if not counts:
-        return
+        return ()
     found, others = inputs.layout.found, inputs.layout.other_labels
     if found is not None and others and "label_field" not in dict(inputs.options):
         other = " or ".join(map(repr, others))
         note(f"the label is read from the column {found.label[0]!r}; --label-field takes {other} instead")
     summarise(counts, len(documents), total)
     if inputs.corpus is None:  # the labels of a corpus known by name are as its makers meant them
-        name_oddities(counts, separated="label_separator" in dict(inputs.options))
+        return name_oddities(counts, separated="label_separator" in dict(inputs.options))
+    return ()
 
 
 def _counts(documents: list[Document]) -> Counter[str]:

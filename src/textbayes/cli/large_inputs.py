@@ -18,14 +18,17 @@ from sklearn.base import clone
 from textbayes.categorizer.encoders import chosen_encoder
 from textbayes.categorizer.plan import fits_to_all
 from textbayes.categorizer.prepare import uses_auto
+from textbayes.categorizer.reading import language_of
 from textbayes.cli.inputs import Inputs, groups_of, require_documents
-from textbayes.cli.labels import LabelledTexts, Labelling, read_labelled
+from textbayes.cli.labels import LabelledTexts, Labelling, label_tree_for, read_labelled
+from textbayes.cli.options import TextChoices
 from textbayes.cli.output import Output, console
 from textbayes.cli.terminal import note, reporting, warn
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.machine import n_threads
 from textbayes.core.types import Document
+from textbayes.data import read_parents
 from textbayes.scale import estimate as estimating
 from textbayes.scale.out_of_core import check_supported, fit_out_of_core, vectorizer_of
 from textbayes.scale.shards import Shards, folder_for, scratch_folder, shards_folder
@@ -76,7 +79,7 @@ def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> 
 
 
 def fit_from_shards(
-    model: TextCategorizer, inputs: Inputs, labelling: Labelling, group_field: str | None
+    model: TextCategorizer, inputs: Inputs, labelling: Labelling, group_field: str | None, text: TextChoices
 ) -> LabelledTexts:
     """Read documents into shards, unless an earlier run has, and train from these; documents come without texts.
 
@@ -86,8 +89,14 @@ def fit_from_shards(
     inputs : Inputs
     labelling : Labelling
     group_field : str or None
+    text : TextChoices
     """
 
+    if "-" not in inputs.paths:  # which can be read once only
+        language = language_of([one.text for one in islice(inputs.documents(count=False), _TEXTS_FOR_FORMS)])
+        text = text.of_counted_words() if inputs.counted else text
+        if language.name != "english" or inputs.counted:
+            model.vectorizer = text.vectorizer(language)
     vectorizer = vectorizer_of(model)
     words = vectorizer.get_params() | {"stop_words": load_stop_words(vectorizer.stop_words)}
     settings = {
@@ -114,6 +123,7 @@ def fit_from_shards(
             stored = list(shards.documents())
             one_label = json.loads((folder / _TASK).read_bytes())["one_label"]
             labels: Any = [document.labels[0] if one_label else document.labels for document in stored]
+            model.label_tree = label_tree_for(labelling, labels)
             groups = groups_of(stored, group_field, inputs)
             fit_out_of_core(model, shards, labels, scratch, progress, groups)
         if not first and "-" not in inputs.paths:  # read in an earlier run
@@ -140,7 +150,8 @@ def _remember_task(folder: Path, given: LabelledTexts) -> None:
 
 
 def _plain(labelling: Labelling) -> dict[str, Any]:
-    return {**vars(labelling), "missing": sorted(labelling.missing)}
+    tree = None if labelling.label_tree is None else read_parents(labelling.label_tree)  # not the name of its file
+    return {**vars(labelling), "missing": sorted(labelling.missing), "label_tree": tree}
 
 
 def print_estimate(
@@ -162,6 +173,8 @@ def print_estimate(
     sample, total, _ = estimating.sample(inputs.documents())
     require_documents(sample, inputs)
     reading = time.perf_counter() - start
+    if inputs.counted and model.vectorizer is None:
+        model.vectorizer = TextChoices((), None).of_counted_words().vectorizer()
     least = max(round(labelling.min_texts * len(sample) / total), 1)  # as rare in the sample as in all texts
     given = read_labelled(inputs, replace(labelling, min_texts=least), sample, total)
     total = round(total * len(given.documents) / len(sample))

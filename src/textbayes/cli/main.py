@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
-import signal
 import sys
 import textwrap
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ import click
 from click import _textwrap
 
 from textbayes._version import __version__
-from textbayes.cli.errors import TYPED, in_one_sentence, show_like_others
+from textbayes.cli.errors import INTERRUPTED, TYPED, Signals, in_one_sentence, listen, show_like_others
 from textbayes.cli.terminal import MOST_USED, common_options, echo
 
 _MOST_EXAMPLES = 5
@@ -281,14 +280,18 @@ shorten_help(cli)
 
 def main() -> None:
     """Run the command line; the entry point of the installed command."""
-    # Ends the run as an exception does, so that temporary files are removed.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    listen()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             # JSON is UTF-8 wherever it goes; what cannot be encoded becomes an escape, which JSON reads back.
             reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
-    cli(prog_name="textbayes")
+    try:
+        cli(prog_name="textbayes")
+    except KeyboardInterrupt:  # after the command, or before it
+        sys.exit(INTERRUPTED)
+    finally:
+        Signals.phase = "ended"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes import knowledge, tune
+from textbayes import knowledge, links, tune
 from textbayes._version import __version__
 from textbayes.cli.options import (
     COUNT,
@@ -51,10 +51,12 @@ class ModelChoices:
     family: str | None
     scale: float | str | None
     link: str | None
+    scoring: str | None
+    validation: float | None
     inference: str | None
     prior: str | None
     prior_weight: float | str
-    calibrate: bool
+    calibrate: bool | str
     class_weight: dict[str, float] | str | None
     intervals: bool
 
@@ -83,16 +85,19 @@ class ModelChoices:
             return self.models[0] if len(self.models) == 1 else list(self.models)
         search: dict[str, Any] | None = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
         scale = None if search else self.scale
-        if self.link == "auto" and search is None:  # which finds the scale along with the link
+        if links.is_searched(self.link) and search is None:  # which finds the scale along with the link
             search = SEARCHES["cv"] if scale is None else SEARCHES["cv"] | {"scales": [scale]}
             scale = None
+        if search is not None:
+            chosen = {"scoring": self.scoring, "cv": self.validation}
+            search = search | {name: value for name, value in chosen.items() if value is not None}
         given = {name: value for name, value in {"scale": scale, "link": self.link}.items() if value is not None}
         if self.family is None and self.inference is None and search is None and not given:
             return None
         from textbayes.categorizer.presets import default_models
 
         # Links of two members would not be the same; one member, and its weights stay what they are.
-        family = "laplace" if self.link == "auto" and self.family is None else self.family
+        family = "laplace" if links.is_searched(self.link) and self.family is None else self.family
         members = [member.set_params(**given) for member in default_models(family, self.inference)]
         if search is None:
             return members
@@ -105,6 +110,7 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
+        given["calibrate"] = given.pop("calibrate_by") or given["calibrate"]
         choices = ModelChoices(**{one.name: given.pop(one.name) for one in fields(ModelChoices)})
         linear = [name for name in ("family", "scale", "link", "inference") if getattr(choices, name) is not None]
         if choices.models and linear:
@@ -112,17 +118,24 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"--{linear[0]} is of linear models and --model names another; write, for example, "
                 "--model linear:prior=laplace,scale=2."
             )
-        if choices.link == "auto" and choices.samples:
+        searched = links.is_searched(choices.link)
+        if searched and choices.samples:
             raise click.UsageError(
                 f"--inference {choices.inference} has one link for all labels, and --link auto finds one for each; "
                 "name a link."
             )
-        if choices.link == "auto" and choices.scale in ("evidence", "norm"):
+        if searched and choices.scale in ("evidence", "norm"):
             raise click.UsageError(
                 f"--link auto compares links on held-out texts, and --scale {choices.scale} has none; use --scale cv "
                 "or one_se."
             )
-        if isinstance(choices.scale, float) and choices.family is None:
+        told = [name for name in ("scoring", "validation") if getattr(choices, name) is not None]
+        if told and not searched and choices.scale not in ("cv", "one_se"):
+            raise click.UsageError(
+                f"--{told[0]} says how a scale or a link is chosen on held-out texts; give --scale cv, --scale one_se "
+                "or --link auto as well."
+            )
+        if isinstance(choices.scale, float) and choices.family is None and not choices.samples:
             raise click.UsageError("--scale is that of a prior; name its family with --family as well.")
         return function(*args, choices=choices, **given)
 
@@ -143,7 +156,7 @@ _OPTIONS = (
         "--family",
         cls=NameOption,
         type=RegistryName("textbayes.priors:priors"),
-        help="Family of the words' priors, instead of an ensemble of two; laplace with gibbs.",
+        help="Family of the words' priors, instead of an ensemble; laplace with gibbs.",
     ),
     click.option("--prior", metavar="FILE", help="What is known of words: CSV or YAML, see `textbayes prior`."),
     mirrored(
@@ -165,13 +178,31 @@ _OPTIONS = (
         cls=NameOption,
         type=LinkSpec(auto=True),
         help="Link; logit if not given. auto finds one for each label, and its scale, by cross-validation among ten "
-        "links.",
+        "links; 'auto:df=[1,8],skew=[0.5,1,2]' among skewed Student-t links of these.",
+    ),
+    click.option(
+        "--scoring",
+        type=click.Choice(["log_loss", "f1"]),
+        help="What --scale cv, --scale one_se and --link auto are chosen by: log_loss if not given, or F1 at "
+        "probability ½.",
+    ),
+    click.option(
+        "--validation",
+        type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+        metavar="SHARE",
+        help="Choose these on so many of the texts, held out once, and not by cross-validation: 0.33.",
     ),
     click.option(
         "--calibrate",
         is_flag=True,
         help="With one classifier (--family): fit its probabilities to held-out texts by one factor; those of an "
         "ensemble always are.",
+    ),
+    click.option(
+        "--calibrate-by",
+        type=click.Choice(["beta", "isotonic"]),
+        help="Map probabilities, label by label, by a curve fitted to held-out texts: beta (300 texts or more) or "
+        "isotonic (1,000 or more).",
     ),
     click.option(
         "--class-weight",

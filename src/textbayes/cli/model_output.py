@@ -20,7 +20,15 @@ from textbayes.categorizer.summary import (
     partial_members,
     unlabelled_sentence,
 )
-from textbayes.cli.figures import LABEL_COLUMNS, MOST_LABELS, headline_table, label_table, measured_in_words
+from textbayes.cli.figures import (
+    LABEL_COLUMNS,
+    MOST_LABELS,
+    decided_in_words,
+    headline_table,
+    label_table,
+    measured_in_words,
+    print_prior,
+)
 from textbayes.cli.inputs import Inputs
 from textbayes.cli.output import grid, make_table
 from textbayes.cli.terminal import console, note, shown, waiting
@@ -46,7 +54,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from textbayes.categorizer import TextCategorizer
-    from textbayes.categorizer.knowledge import Advice
     from textbayes.cli.labels import LabelledTexts
     from textbayes.inference.gibbs import SamplingProgress
     from textbayes.inference.gibbs.sampler import State
@@ -55,35 +62,9 @@ if TYPE_CHECKING:
 
 LABEL_FIGURES = ("label", "texts", "threshold", "held_out_precision", "held_out_recall", "held_out_f1")
 _UNKNOWN = "not recorded"
-_FACTS = ("Labels", "Model", "Partial", "Decision")  # of the settings, those that say nothing of features
-_IN_HEADLINE = ("accuracy", "micro_f1", "macro_f1", "subset_accuracy", "log_loss")
+_FACTS = ("Labels", "Model", "Partial", "Calibration", "Decision")  # settings that say nothing of features
+_IN_HEADLINE = ("accuracy", "micro_f1", "macro_f1", "subset_accuracy", "log_loss", "accuracy_decided")
 _NAMES = {"brier": "Brier score", "ece": "Calibration error (ECE)"}
-
-_VERDICTS = {
-    "supported by held-out texts": "supported",
-    "not supported by held-out texts": "not supported",
-    "used, but held-out texts are inconclusive": "inconclusive",
-    "used, but contradicted by held-out texts": "contradicted",
-    "not tested: none of its words is in the texts": "not tested",
-}
-
-
-def advice_table(rows: Sequence[Advice]) -> Table:
-    """Table of the prior file: a line for each label, with how held-out log-loss changes and what that means."""
-    heads = ("weight", "words", "not in texts", "log-loss")
-    table = make_table("prior of", *heads, "held-out texts", right=heads)
-    for row in rows:
-        verdict = _VERDICTS.get(row.why, row.why)
-        table.add_row(row.label, f"{row.weight:.2g}", f"{row.words:,}", f"{row.not_in_texts:,}", _change(row), verdict)
-    return table
-
-
-def _change(row: Advice) -> str:
-    """The change of the held-out log-loss, "−12.1 % ± 3.0 at 0.5"; a dash where there is none to tell."""
-    if row.change != row.change:  # NaN
-        return "–"
-    at = "" if row.tried == row.weight else f" at {row.tried:.2g}"
-    return f"{100 * row.change:+.1f} % ± {100 * row.error:.1f}{at}".replace("-", "−")
 
 
 def write_training_report(
@@ -170,7 +151,7 @@ def print_trained(
 
     screen, measures = console(), model.held_out_
     screen.print(headline_table(measures))
-    for line in (measured_in_words(model), caution(measures)):
+    for line in (measured_in_words(model), caution(measures), *decided_in_words(measures)):
         if line:
             screen.print(line)
     shown = None if per_label else MOST_LABELS
@@ -179,10 +160,12 @@ def print_trained(
     if shown is not None and (more := len(measures["labels"]) - shown) > 0:
         screen.print(f"The {shown} labels with most texts; --per-label shows {more:,} more.\n")
     _print_section("Training set", list(found_in_words(model, given, inputs)))
-    if model.prior_advice_:
-        screen.print(advice_table(model.prior_advice_))
+    print_prior(model)
     screen.print("\nModel", style="bold")
     screen.print(model_in_words(model, path))
+    if scales := measures.get("scales"):
+        listed = [f"{name} {_scales(found)}" for name, found in list(scales.items())[:MOST_LABELS]]
+        screen.print(f"Scales of the prior that were found: {'; '.join(listed)}{'; …' * (len(scales) > MOST_LABELS)}.")
     _print_steps(list(_next_steps(inputs, path, page)))
 
 
@@ -201,6 +184,8 @@ def found_in_words(model: TextCategorizer, given: LabelledTexts, inputs: Inputs)
         yield "Duplicates", f"{n_copies:,}{kinds}; duplicates share a fold" if n_copies else "none"
     if given.left_out:
         yield "Left out", "; ".join(given.left_out)
+    for told in given.oddities:
+        yield "Warning", told
 
 
 def model_in_words(model: TextCategorizer, path: Path | None) -> str:
@@ -217,17 +202,23 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
         sentence = (
             f"One model: {names[0]}." if len(names) == 1 else f"An ensemble of {len(names)} models: {', '.join(names)}."
         )
+    if evidence := _evidence(model):
+        sentence += f" Log-evidence {evidence['log_evidence']:.1f}: each text was judged before it was learnt."
+        if later := evidence.get("pass_log_evidence", ())[1:]:
+            told = ", ".join(f"{value:.1f}" for value in later)
+            sentence += f" Later passes, over texts that are known by then: {told}."
     if path is None:
         return f"{sentence} It was not saved (--cv-only)."
     return f"{sentence} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."
 
 
 def _language(model: TextCategorizer, given: LabelledTexts) -> str:
-    """The language of the texts, or empty where these are not at hand."""
+    """The language of the texts; where these are not at hand, that of the stop words."""
 
     texts = [document.text for document in given.documents[:: max(len(given.documents) // 1_000, 1)]]
-    if model.choice_ is None or not any(texts):
-        return ""
+    if not any(texts):
+        stop_words = getattr(model.vectorizer_, "stop_words", None)
+        return f"stop words: {stop_words}" if isinstance(stop_words, str) else "no stop words"
     found = language_of(texts)
     if found.code == UNKNOWN:
         return "not recognised, so no stemmer and no stop words"
@@ -279,8 +270,10 @@ def summary_of(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         "labels": len(space.classes),
         "words": int(model.word_columns().sum()),
         "words_with_weight": int(model.words_with_weight().sum()),
+        **({} if (tree := model.model_.label_tree) is None else {"label_tree": tree.parents}),
         **drawn,
         **_calibrated(model),
+        **_evidence(model),
         **({} if choice is None else {"chosen": describe_choice(choice)}),
         **({"partial": partial} if (partial := partial_members(choice)) else {}),
         "held_out": model.held_out_,
@@ -289,9 +282,25 @@ def summary_of(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
 
 
 def _calibrated(model: TextCategorizer) -> dict[str, Any]:
-    """Description of the weights, and the factor of the calibration where it was asked for."""
-    factor = {"calibration": round(model.calibration_, 4)} if model.calibrate else {}
-    return {"weights": model.weights_description, **factor}
+    """Description of the weights, and the factor or the method of the calibration where it was asked for."""
+    found = {"calibration": round(model.calibration_, 4)} if model.calibrate is True else {}
+    if model.model_.recalibration is not None:
+        found["calibration"] = model.model_.recalibration.method
+    return {"weights": model.weights_description, **found}
+
+
+def _evidence(model: TextCategorizer) -> dict[str, Any]:
+    """Log-evidence of a model that learns text by text: of all labels, and of each; of several passes the sums."""
+    fitted = model.model_.single
+    by_label = getattr(fitted, "log_evidence_", None)
+    if by_label is None:
+        return {}
+    found = {"log_evidence": float(by_label.sum())}
+    passes = getattr(fitted, "pass_log_evidence_", by_label[None])
+    if len(passes) > 1:
+        found |= {"pass_log_evidence": passes.sum(axis=1).tolist()}
+    names = model.label_space_.column_names
+    return found | {"label_log_evidence": dict(zip(names, by_label.tolist(), strict=True))}
 
 
 def _drawn(draws: Draws) -> dict[str, Any]:
@@ -316,14 +325,17 @@ def model_summary(model: TextCategorizer, path: Path, version: str) -> dict[str,
         "kind": model.label_space_.kind,
         "n_labels": len(model.classes_),
         "n_texts": int(model.weighting_.n_docs_),
+        "n_updated": model.held_out_.get("n_updated", 0),
         "n_words": int(model.word_columns().sum()),
         "words_with_weight": int(model.words_with_weight().sum()),
+        **({} if (tree := model.model_.label_tree) is None else {"label_tree": tree.parents}),
         "columns": model.columns_,
         "copies": model.copies_,
         "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
         "file_bytes": path.stat().st_size,
         "textbayes": version,
         **({"partial": partial} if (partial := partial_members(model.choice_)) else {}),
+        **_evidence(model),
         "held_out": model.held_out_,
     }
 
@@ -333,8 +345,10 @@ def label_rows(model: TextCategorizer) -> list[dict[str, Any]]:
     names = [str(name) for name in model.classes_]
     counts = [None] * len(names) if model.label_counts_ is None else model.label_counts_.tolist()
     held_out = model.held_out_.get("labels", {})  # older files have figures over all labels only
+    scales = model.held_out_.get("scales", {})  # of two classes, of the second
     return [
         {"label": name, "texts": n, "threshold": thresholds.get(name)}
+        | ({"scales": scales.get(name) or next(iter(scales.values()))} if scales else {})
         | {f"held_out_{what}": held_out.get(name, {}).get(what) for what in ("precision", "recall", "f1")}
         for name, n in zip(names, counts, strict=True)
     ]
@@ -378,7 +392,8 @@ def print_model(model: TextCategorizer, shown: dict[str, Any], labels: list[dict
     held_out = shown["held_out"]
     if held_out.get("n_docs"):
         screen.print(headline_table(held_out))
-        screen.print(measured_in_words(model))
+        for line in (measured_in_words(model), *decided_in_words(held_out)):
+            screen.print(line)
         screen.print()
     facts, features = _facts(model, shown)
     screen.print(grid(facts))
@@ -402,10 +417,11 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
         facts["Model"] = _automatic_in_words(model)
     elif len(model.pool_) == 1 and (members := members_in_words(model)) != [facts.get("Model")]:
         facts["Settings"] = "; ".join(members) or _UNKNOWN
+    since = f", and {n:,} learnt since by update" if (n := shown["n_updated"]) else ""
     measured = f"{folds_in_words(model)}, seed {model.random_state}"
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
-        ("Training texts", f"{shown['n_texts']:,}"),
+        ("Training texts", f"{shown['n_texts']:,}{since}"),
         *([("Columns", Columns.from_state(model.columns_).in_words())] if model.columns_ else []),
         *([("Duplicates", copies)] if copies else []),
         *facts.items(),
@@ -460,15 +476,22 @@ def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _label_table(labels: list[dict[str, Any]]) -> Table:
     with_thresholds = any(row["threshold"] is not None for row in labels)
     measured = any(row["held_out_f1"] is not None for row in labels)
+    scaled = any("scales" in row for row in labels)
     columns = ["texts", *(["threshold"] if with_thresholds else []), *(["held-out F1"] if measured else [])]
+    columns += ["scale of prior"] if scaled else []
     table = make_table("label", *columns, right=columns)
     for row in labels:
         cells = [_UNKNOWN if row["texts"] is None else f"{row['texts']:,}"]
         cells += [_threshold(row["threshold"])] if with_thresholds else []
         if measured:
             cells.append(_UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}")
+        cells += [_scales(row["scales"])] if scaled else []
         table.add_row(row["label"], *cells)
     return table
+
+
+def _scales(found: list[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in found)
 
 
 def _threshold(value: float) -> str:

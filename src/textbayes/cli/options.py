@@ -8,7 +8,7 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,12 +17,13 @@ import click
 import cloup
 
 import textbayes
-from textbayes import decide, text
+from textbayes import decide, links, text
 from textbayes.cli.errors import as_options
 from textbayes.cli.terminal import MOST_USED
 from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.parameters import key_value
 from textbayes.core.registry import Registry
+from textbayes.data.formats import svmlight
 from textbayes.text.linear_pattern import check_can_be_kept
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class RegistryName(Checked):
 class LinkSpec(RegistryName):
     """A link and its parameters: ``logit``, ``student_t:df=4``, ``flip:rate=0.01,base=probit``; with ``auto`` that too.
 
-    ``auto`` is the link that held-out texts find for each label.
+    ``auto`` is the link that held-out texts find for each label, ``auto:df=[1,8],skew=[0.5,2]`` among these.
     """
 
     name = "link"
@@ -151,7 +152,15 @@ class LinkSpec(RegistryName):
         return [*(["auto"] if self._auto else []), *super().names()]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if self._auto and value == "auto" else super().convert(value, param, ctx)
+        if not (self._auto and links.is_searched(value)):
+            return super().convert(value, param, ctx)
+        from textbayes.tune import candidate_links
+
+        try:
+            candidate_links(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        return value
 
 
 UNTRAINED = ("clusters", "encoder")  # models whose ``trains`` is False; help names the others without importing them
@@ -354,6 +363,15 @@ def seed_option(what: str, name: str = "seed") -> Callable[[F], F]:
     return option("--seed", name, type=SEED, default=0, help=what)
 
 
+EMBEDDINGS = option(
+    "--embeddings",
+    default="off",
+    metavar="auto|off|NAME",
+    help="Sentence vectors beside words, which take seconds for each hundred records: NAME is a sentence-transformers "
+    "model or its folder, auto the packaged one if textbayes[embeddings] is installed.",
+)
+
+
 def top_option(what: str, default: int | None = None) -> Callable[[F], F]:
     """Option ``--top``: how many of what are listed."""
     return click.option("--top", type=COUNT, default=default, show_default=default is not None, metavar="N", help=what)
@@ -372,9 +390,9 @@ def check_labels(asked: Sequence[str], names: Sequence[str]) -> None:
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}{hint}")
 
 
-def level_option(what: str, default: float | None = None) -> Callable[[F], F]:
+def level_option(what: str) -> Callable[[F], F]:
     """Option ``--level``: the probability of an interval."""
-    return click.option("--level", type=SHARE, default=default, show_default=default is not None, help=what)
+    return option("--level", type=SHARE, default=0.95, help=what)
 
 
 def mirrored(target: str, option: str, parameter: str, **settings: Any) -> Callable[[F], F]:
@@ -393,11 +411,17 @@ class TextChoices:
     changes: tuple[tuple[str, Any], ...]
     weighting: str | None
 
-    def vectorizer(self) -> TextVectorizer:
+    def vectorizer(self, language: text.Language | None = None) -> TextVectorizer:
+        """The default one for texts of a language, English if none is given, with what was chosen."""
         from textbayes.categorizer.presets import default_vectorizer
 
-        vectorizer: TextVectorizer = default_vectorizer().set_params(**dict(self.changes))
+        vectorizer: TextVectorizer = default_vectorizer(language).set_params(**dict(self.changes))
         return vectorizer
+
+    def of_counted_words(self) -> TextChoices:
+        """The same for words that were counted before, as they stand; what was chosen still wins."""
+        kept = {"token_pattern": svmlight.WORD, "lowercase": False, "stemmer": None, "stop_words": None}
+        return replace(self, changes=tuple((kept | dict(self.changes)).items()))
 
     def term_weighting(self) -> text.TermWeighting:
         from textbayes.categorizer.presets import default_weighting
@@ -430,13 +454,13 @@ stemmer_option = click.option(
     "--stemmer",
     type=Checked(imported("textbayes.text.languages:check_stemmer", none="none")),
     metavar="NAME|none",
-    help="porter (the default), or a Snowball language such as german or de.",
+    help="porter, or a Snowball language such as german or de; porter if not given (train: as the texts' language is).",
 )
 stop_words_option = click.option(
     "--stop-words",
     type=Checked(imported("textbayes.text:load_stop_words", none="none")),
     metavar="LANGUAGE|smart|none|FILE",
-    help="Words to leave out: a language such as german or de; english if not given.",
+    help="Words to leave out: a language such as german or de; english if not given (train: the texts' language).",
 )
 _OPTIONS = [
     option(

@@ -30,7 +30,7 @@ from textbayes.core.errors import InputError, plural
 from textbayes.core.tables import PLAIN, CsvForm, csv_text, tsv_text
 from textbayes.core.types import Document
 from textbayes.data.documents import guess_from_name
-from textbayes.display.lines import visible
+from textbayes.display.lines import cell_width, padded, shortened, visible
 from textbayes.display.pages import workbook
 
 if TYPE_CHECKING:
@@ -145,6 +145,38 @@ def make_table(*columns: str, title: str | None = None, right: Sequence[str] = (
         else:
             table.add_column(name, overflow="ellipsis")
     return table
+
+
+_LEAST_TEXT = 8  # characters: a shorter beginning says nothing
+
+
+def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
+    """A function that prints rows as they come, one a line, a bold header before the first.
+
+    The first two widths are shares of the terminal, the others characters; the last column has what is left. The first
+    column is never shortened: it is what ``judge`` is given.
+    """
+
+    screen = console()
+    sizes = [max(screen.width // share - 2, 6) for share in widths[:2]] + list(widths[2:])
+    left = max(screen.width - sum(sizes) - 2 * len(sizes), _LEAST_TEXT)
+
+    def line(cells: list[str]) -> str:
+        key, *others, last = [visible(cell) for cell in cells]
+        over = max(cell_width(key) - sizes[0], 0)
+        last = shortened(last, left - over) if left - over >= _LEAST_TEXT else ""
+        return "  ".join([padded(key, sizes[0] + over), *map(padded, others, sizes[1:]), last]).rstrip()
+
+    first = True
+
+    def write(cells: list[str]) -> None:
+        nonlocal first
+        if first:
+            screen.print(line(list(heads)), style="bold")
+        first = False
+        screen.print(line(cells), no_wrap=True)
+
+    return write
 
 
 def grid(rows: list[tuple[str, str]]) -> Table:

@@ -15,9 +15,9 @@ import numpy as np
 from textbayes import data, knowledge, store
 from textbayes import screen as engine
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import SEED, most_used, option, top_option
+from textbayes.cli.options import EMBEDDINGS, SEED, most_used, option, top_option
 from textbayes.cli.output import Output, check_output, kind_by_ending, open_results, output_options
-from textbayes.cli.terminal import common_options, echo, note, read_key
+from textbayes.cli.terminal import common_options, echo, note, read_key, reporting
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, plural
 from textbayes.data.documents import guess_format
@@ -26,12 +26,13 @@ from textbayes.data.options import option_defaults
 from textbayes.display.lines import visible
 from textbayes.screen.duplicates import merge_duplicates, with_own_ids
 from textbayes.screen.references import WRITERS
-from textbayes.screen.settings import TOPIC
+from textbayes.screen.settings import MEDIUM, STRENGTHS, TOPIC
 
 if TYPE_CHECKING:
     from textbayes.core.types import Document
     from textbayes.screen import ScreenFolder
     from textbayes.screen.duplicates import Merged
+    from textbayes.screen.topic import ScreeningTopic
 
 
 def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str | None) -> list[dict[str, Any]]:
@@ -162,6 +163,7 @@ def screen(output: Output) -> None:
     metavar="FILE|reviews|none",
     help="Words of other reviews: the table that comes along, a prior file, a model (.tb), or none.",
 )
+@EMBEDDINGS
 @click.option("--strategy", help="likely, informative, random, or a mixture such as likely=0.95,random=0.05.")
 @click.option("--target", type=click.FloatRange(0, 1), help="Share of the relevant records to find.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure to be of it before stopping.")
@@ -176,6 +178,7 @@ def start(
     question: str | None,
     topics: tuple[str, ...],
     prior: str,
+    embeddings: str,
     **chosen: Any,
 ) -> None:
     """Start a screening from files of references.
@@ -195,9 +198,12 @@ def start(
     settings = engine.ScreenSettings(topics=tuple(name for name, _ in parts), questions=asked, **given)
     table = prior_table(prior)
     records, merged = merge_duplicates(with_own_ids(_read(inputs)))
-    engine.ScreenFolder.create(folder, records, settings, table)
+    with reporting() as progress:
+        engine.ScreenFolder.create(folder, records, settings, table, embeddings, progress)
     _write_merged(output, f"{folder} was started with", folder, len(records), merged)
     if output.is_table:
+        if prior == "reviews":
+            echo("Words of reviews of drug trials help to find the first records; --prior none leaves them out.")
         echo(f"Read the first record: textbayes screen next {shlex.quote(folder)}")
 
 
@@ -214,7 +220,8 @@ def add(folder: str, inputs: Inputs, output: Output) -> None:
     """
 
     opened, read = engine.ScreenFolder.open(folder), _read(inputs)
-    merged = opened.add(read)
+    with reporting() as progress:
+        merged = opened.add(read, progress)
     opened.close()
     _write_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
 
@@ -276,27 +283,41 @@ def judge(folder: str, record: str | None, answer: str | None, topic: str | None
 @click.option("--favour", multiple=True, metavar="WORD", help="A word that makes a record more relevant.")
 @click.option("--disfavour", multiple=True, metavar="WORD", help="A word that makes a record less relevant.")
 @click.option("--forget", multiple=True, metavar="WORD", help="Take back what was said of a word.")
+@option(
+    "--strength",
+    choices=list(STRENGTHS),
+    help="How much these words are to count: medium if not given, weak is half of that, strong twice as much.",
+)
 @top_option("Words to show.", 20)
 @_topic
 @output_options
 @common_options
-def words(folder: str, top: int, topic: str | None, output: Output, **said: tuple[str, ...]) -> None:
+def words(
+    folder: str, strength: str | None, top: int, topic: str | None, output: Output, **said: tuple[str, ...]
+) -> None:
     """Set the direction of words, and show those with the largest weights."""
 
+    if strength is not None and not (said["favour"] or said["disfavour"]):
+        raise click.UsageError("--strength is that of words: give --favour WORD or --disfavour WORD with it.")
     opened = engine.ScreenFolder.open(folder)
     for given, direction in (("favour", "for"), ("disfavour", "against"), ("forget", "forget")):
         for word in said[given]:
-            opened.favour(word, direction, topic)
+            opened.favour(word, direction, topic, strength or MEDIUM)
             if not opened.screening.collection.has_word(word):
                 note(f"no record has {word!r}: it will say nothing")
     known = opened.screening.topic(topic)
     rows = [
-        {"word": word, "weight": round(weight, 3), "said": known.words.get(word, "")}
+        {"word": word, "weight": round(weight, 3), "said": " ".join(filter(None, _said_of(known, word)))}
         for word, weight in known.strongest_words(top).items()
     ]
     opened.close()
     shown = {"word": "word", "weight": "weight:+.3f", "said": "said"}
     output.write_table(rows, list(shown), shown)
+
+
+def _said_of(topic: ScreeningTopic, word: str) -> tuple[str | None, str | None]:
+    """How strongly a word was said to count, where that is not medium, and for or against."""
+    return topic.strengths.get(word), topic.words.get(word)
 
 
 @screen.command("status")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,14 @@ from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.display.lines import shortened
+from textbayes.knowledge.match import words_of
 from textbayes.stream.judgements import read_config
 
 if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.explain import Explanation
+
+_MOST_UNKNOWN = 12  # words of a text that are named as not known
 
 
 @cloup.command()
@@ -78,7 +83,7 @@ def show(model: str, output: Output) -> None:
     ),
     click.option("--literal", is_flag=True, help="TEXT is a text, even if it looks like the name of a file."),
 )
-@input_options(usual_part="test", duplicates="keep", metavar="[TEXT|FILE|-]...")
+@input_options(usual_part="test", duplicates="keep", counts=True, metavar="[TEXT|FILE|-]...")
 @output_options
 @common_options
 def explain(
@@ -108,18 +113,23 @@ def explain(
 
     categorizer = store.load_categorizer(model)
     inputs = inputs.of_model(categorizer)
-    found = False
+    found, n_docs = False, 0
     for document in _documents(inputs, literal):
+        n_docs += 1
         if wanted is not None and document.id != wanted:
             continue
         explanations = categorizer.explain(document.text, labels or None, top, merge=not columns)
         if output.is_table:
-            _print_explanation(document, explanations)
+            _print_explanation(document, explanations, unknown_words(categorizer, document.text))
         else:
             _write(document, explanations, output, header=not found)
         found = True
     if not found:
-        raise InputError("there is no document" + ("" if wanted is None else f" of id {wanted!r}") + " to explain")
+        table, why = inputs.columns(), ""
+        if wanted is not None and table is not None and table.id is None:
+            why = f": no id column is known, so rows are numbered 1 to {n_docs:,}; name one with --id-field"
+        which = "" if wanted is None else f" of id {wanted!r}"
+        raise InputError(f"there is no document{which} to explain{why}")
 
 
 def _documents(inputs: Inputs, literal: bool) -> Iterator[Document]:
@@ -153,7 +163,26 @@ def _as_row(explanation: Explanation) -> dict[str, Any]:
     return row | {"other_words": explanation.other_words, "notes": explanation.notes}
 
 
-def _print_explanation(document: Document, explanations: list[Explanation]) -> None:
+def unknown_words(model: TextCategorizer, text: str) -> list[str]:
+    """The words of a text that the model does not know in any form, in their order; stop words are not among them."""
+    views: list[Any] = getattr(model.vectorizer_, "vectorizers_", [model.vectorizer_])
+    readers = [
+        one for one in views if getattr(one, "analyzer", "") in ("word", "mixed") and hasattr(one, "vocabulary_")
+    ]
+    words = list(dict.fromkeys(re.findall(r"[^\W\d_]{2,}", text.lower())))
+    if not readers or not words:
+        return []
+    found: set[str] = set()
+    seen: set[str] = set()  # more than stop words to one of the views
+    for one in readers:
+        reader: Any = words_of(one)
+        for word, terms in zip(words, reader.many(words), strict=True):
+            seen |= {word} if terms else set()
+            found |= {word} if any(term in one.vocabulary_ for term in terms) else set()
+    return [word for word in words if word in seen - found]
+
+
+def _print_explanation(document: Document, explanations: list[Explanation], unknown: list[str]) -> None:
     screen = console()
     name = "" if document.id == "text" else f" ({document.id})"
     screen.print(f"“{shortened(document.text, max(screen.width - len(name) - 2, 20))}”{name}")
@@ -170,3 +199,6 @@ def _print_explanation(document: Document, explanations: list[Explanation]) -> N
             screen.print(explanation.against)
         for line in explanation.notes:
             note(line)
+    if unknown:
+        more = ", …" if len(unknown) > _MOST_UNKNOWN else ""
+        screen.print(f"not known: {', '.join(unknown[:_MOST_UNKNOWN])}{more}")

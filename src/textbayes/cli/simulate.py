@@ -14,7 +14,7 @@ import numpy as np
 from textbayes import data
 from textbayes.cli.cluster import cluster_option, on_cluster
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import jobs_option, most_used, option
+from textbayes.cli.options import EMBEDDINGS, jobs_option, most_used, option
 from textbayes.cli.output import Output, check_output, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, note, reporting
 from textbayes.core.errors import plural
@@ -53,6 +53,7 @@ _COLUMNS = (
     help="The review's question or title, as for `screen start`; of several reviews one each, in their order.",
 )
 @option("--prior", default="reviews", metavar="FILE|reviews|none", help="See `textbayes screen start`.")
+@EMBEDDINGS
 @option("--strategy", default="likely", help="See `textbayes screen start`.")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", help="See `textbayes screen status`.")
 @option("--target", default=0.95, type=click.FloatRange(0, 1, min_open=True), help="Of rules.")
@@ -73,6 +74,7 @@ def simulate(
     start: str,
     questions: tuple[str, ...],
     prior: str,
+    embeddings: str,
     strategy: str,
     rules: tuple[str, ...],
     target: float,
@@ -120,7 +122,7 @@ def simulate(
         for seed in range(seeds)
     ]
     with on_cluster(cluster), reporting() as progress:
-        results = run_tasks(tasks, reviews, relevant, asked, table, n_jobs, progress)
+        results = run_tasks(tasks, reviews, relevant, asked, table, n_jobs, progress, embeddings)
     bins = _calibration(results)
     if drawing is not None:
         from textbayes.screen.simulations import draw_recall

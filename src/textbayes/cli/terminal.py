@@ -76,7 +76,10 @@ def settings() -> Settings:
 
 def common_options(function: F) -> F:
     """Add the options ``--quiet`` and ``--debug`` to a command."""
-    for name, text in (("debug", "Show the traceback of an error."), ("quiet", "No progress and no notes on stderr.")):
+    for name, text in (
+        ("debug", "Show the traceback of an error."),
+        ("quiet", "No progress and notes; warnings stay."),
+    ):
         option = click.option(f"--{name}", is_flag=True, expose_value=False, is_eager=True, callback=_set, help=text)
         function = option(function)
     return function

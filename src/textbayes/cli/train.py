@@ -13,7 +13,7 @@ from textbayes import categorizer, store
 from textbayes.cli.cluster import cluster_option, on_cluster, partitioned_inputs
 from textbayes.cli.errors import INTERRUPTED
 from textbayes.cli.inputs import Inputs, groups_of, input_options, more_texts, with_group_field
-from textbayes.cli.labels import Labelling, label_options, read_labelled
+from textbayes.cli.labels import Labelling, label_options, label_tree_for, read_labelled
 from textbayes.cli.model_options import ModelChoices, SamplingChoices, model_options, sampling_options
 from textbayes.cli.options import (
     COUNT,
@@ -122,6 +122,14 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @cloup.option_group(
     "Decisions and cross-validation",
     mirrored(
+        _CATEGORIZER,
+        "--pool",
+        "pool",
+        type=click.Choice(["shared", "label", "best"]),
+        help="How several named models are combined: one weight for each; one for each and label; or for each label "
+        "the model that fits held-out texts best.",
+    ),
+    mirrored(
         _CATEGORIZER, "--rule", "rule", cls=NameOption, type=RuleSpec(), help="How probabilities become decisions."
     ),
     mirrored(
@@ -164,7 +172,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
     ),
 )
 @text_options
-@input_options(usual_part="train")
+@input_options(usual_part="train", counts=True)
 @output_options
 @common_options
 def train(
@@ -210,7 +218,9 @@ def train(
     textbayes train some.csv -o model.tb --unlabelled learn
     textbayes train thirty.csv -o model.tb --unlabelled-texts thousands.csv
     textbayes train train.csv -o model.tb --model counts:model=poisson
+    textbayes train counts.svm -o model.tb --reader-option vocabulary=words.txt
     textbayes train train.csv -o model.tb --model linear --model counts (ensemble)
+    textbayes train train.csv -o model.tb --model svm --model online --pool best
     textbayes train huge.jsonl --estimate
     textbayes train huge.jsonl -o model.tb --preset linear --out-of-core
     textbayes train 'parts/*.parquet' --cluster tcp://host:8786 -o model.tb
@@ -229,6 +239,7 @@ def train(
     sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
+    from textbayes.categorizer.reading import language_of
     from textbayes.cli import figures, large_inputs, model_output
 
     if cluster is not None and out_of_core:
@@ -251,10 +262,15 @@ def train(
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
-        given = large_inputs.fit_from_shards(model, inputs, labelling, keep_fields)
+        given = large_inputs.fit_from_shards(model, inputs, labelling, keep_fields, text)
     else:
         given = read_labelled(partitioned or inputs, labelling)
         groups = groups_of(given.documents, keep_fields, inputs)
+        if inputs.counted:
+            text = text.of_counted_words()
+        if text.changes and partitioned is None:
+            model.vectorizer = text.vectorizer(language_of(given.texts))
+        model.label_tree = label_tree_for(labelling, given.labels)
     unlabelled = [*given.unlabelled, *([] if unlabelled_texts is None else more_texts(inputs, unlabelled_texts))]
 
     folder = None

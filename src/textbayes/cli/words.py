@@ -60,7 +60,7 @@ AUDIT_COLUMNS = (
     click.option(
         "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
     ),
-    level_option("Probability that an interval holds its weight; 0.9, or 0.95 of a sampled model."),
+    level_option("Probability that an interval holds its weight."),
     option(
         "--by",
         choices=["contribution", "weight", "mean", "sign", "inclusion"],
@@ -94,7 +94,7 @@ def words(
     size: float,
     plot: str | None,
     target: str | None,
-    level: float | None,
+    level: float,
     top: int,
     output: Output,
 ) -> None:
@@ -185,25 +185,24 @@ def _plot(
     labels: tuple[str, ...],
     by: str,
     size: float,
-    level: float | None,
+    level: float,
     top: int,
 ) -> None:
     path = check_output(target)
-    report.plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level or 0.95)
+    report.plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level)
     note(f"drawn to {path}")
 
 
 def _show_intervals(
     categorizer: TextCategorizer,
     labels: tuple[str, ...],
-    level: float | None,
+    level: float,
     top: int,
     by: str,
     size: float,
     output: Output,
 ) -> None:
     sampled = categorizer.draws_ is not None
-    level = (0.95 if sampled else 0.9) if level is None else level
     rows = [
         {"label": label, "rank": rank, **found._asdict(), "level": level, "weight_of": categorizer.weights_description}
         for label in labels or class_names(categorizer)
@@ -215,7 +214,9 @@ def _show_intervals(
         rows = [row | {"form": word} for row, word in zip(rows, shown, strict=True)]
         output.write(rows, ["label", "rank", "word", "form", "weight", "low", "high", *more, "level", "weight_of"])
         return
-    _print_heading(categorizer, f"low and high: {100 * level:g}% credible intervals")
+    ensemble = not sampled and len(categorizer.member_names()) > 1
+    bounds = "; of an ensemble upper bounds of their width" if ensemble else ""
+    _print_heading(categorizer, f"low and high: {100 * level:g}% credible intervals{bounds}")
     heads = ("weight", "low", "high", *(("sd", "P(sign)", f"P(|w|>{size:g})") if sampled else ()))
     table = make_table("label", "word", *heads, right=heads)
     for row, word in zip(rows, shown, strict=True):

@@ -11,6 +11,7 @@ import numbers
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -66,7 +67,7 @@ class Folds:
     def stratified(
         cls,
         indicator: Any,
-        n_folds: int,
+        n_folds: float,
         random_state: int | np.random.Generator | None = 0,
         groups: Iterable[Hashable] | None = None,
         copies: IntArray | None = None,
@@ -79,7 +80,8 @@ class Folds:
         Parameters
         ----------
         indicator : boolean array (n_docs, n_labels)
-        n_folds : int
+        n_folds : int, or a share
+            A share between 0 and 1 of the documents is held out once: a validation set.
         random_state : int, Generator or None
         groups : sequence of n_docs values, optional
             Documents of one group share a fold.
@@ -88,7 +90,12 @@ class Folds:
         n_held_out : int, optional
             Folds that are held out; documents of the others are only used for training. All by default.
         """
-        number = stratified_folds(indicator, min(n_folds, len(indicator)), random_state, groups, copies)
+        if 0.0 < n_folds < 1.0:  # of so many folds some are held out together
+            share = Fraction(n_folds).limit_denominator(_MOST_PARTS)
+            share = min(max(share, Fraction(1, _MOST_PARTS)), Fraction(_MOST_PARTS - 1, _MOST_PARTS))
+            cut = cls.stratified(indicator, share.denominator, random_state, groups, copies)
+            return replace(cut, number=np.where(cut.number < share.numerator, 0, -1))
+        number = stratified_folds(indicator, min(int(n_folds), len(indicator)), random_state, groups, copies)
         folds = cls(number, int(number.max()) + 1)
         return folds if n_held_out is None else folds.holding_out(n_held_out)
 
@@ -107,11 +114,11 @@ class Folds:
 
         Parameters
         ----------
-        cv : int, array (n_docs,) of fold numbers, splitter, iterable of (train, test) or Folds
-            Test parts must not overlap.
+        cv : int, share, array (n_docs,) of fold numbers, splitter, iterable of (train, test) or Folds
+            Test parts must not overlap. A share between 0 and 1 is that of a validation set.
         indicator : boolean array (n_docs, n_labels)
         random_state : int or None
-            For a number of folds.
+            For a number of folds, or a share.
         groups : sequence of n_docs values, optional
             Documents of one group share a fold; a splitter is given them.
         counted : boolean array (n_docs,), optional
@@ -123,11 +130,11 @@ class Folds:
             return cv
         n_docs = len(indicator)
         codes = None if groups is None else group_codes(groups, n_docs)
-        if isinstance(cv, numbers.Integral) and not isinstance(cv, bool):
-            if cv < 2:
-                raise InputError(f"cv={cv} is not usable; pass 2 folds or more")
+        if isinstance(cv, numbers.Real) and not isinstance(cv, bool):
+            if not (0.0 < float(cv) < 1.0 or (isinstance(cv, numbers.Integral) and int(cv) >= 2)):
+                raise InputError(f"cv={cv} is not usable; pass 2 folds or more, or the share of a validation set")
             rows = np.arange(n_docs) if counted is None else np.flatnonzero(counted)
-            folds = cls.stratified(indicator[rows], int(cv), random_state, None if codes is None else codes[rows])
+            folds = cls.stratified(indicator[rows], float(cv), random_state, None if codes is None else codes[rows])
             number = np.full(n_docs, -1)
             number[rows] = folds.number
             return replace(folds, number=number)
@@ -193,6 +200,7 @@ class Folds:
         return own if name is None else f"{name}, {own}"
 
 
+_MOST_PARTS = 20  # that a validation set is cut of: shares are multiples of 1/20, or of a smaller number
 _OVERLAP = "every document may be tested once: the test parts of cv overlap or are empty; use k folds"
 
 

@@ -102,7 +102,7 @@ class LabelSpace(NamedTuple):
 
 
 def normalise_classes(log_prob: FloatArray, inverse_temperature: float = 1.0) -> FloatArray:
-    """Probabilities of exclusive classes from logarithms of each one's own: p_k^c / Σ_j p_j^c, (n_docs, n_classes).
+    """Probabilities of exclusive classes from logarithms of each one's own: p_k^c / Σ_j p_j^c, (..., n_classes).
 
     ``log_prob`` may have any constant of the document added, as scores of a softmax have. Logarithms keep classes apart
     where all are nearly impossible.
@@ -110,7 +110,7 @@ def normalise_classes(log_prob: FloatArray, inverse_temperature: float = 1.0) ->
     >>> normalise_classes(np.log([[0.2, 0.2, 0.1]])).round(9).tolist()
     [[0.4, 0.4, 0.2]]
     """
-    return np.asarray(special.softmax(inverse_temperature * log_prob, axis=1))
+    return np.asarray(special.softmax(inverse_temperature * log_prob, axis=-1))
 
 
 def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[BoolArray, LabelSpace]:

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from textbayes.core.array_fields import Array
 from textbayes.core.codec import (
-    Array,
     Arrays,
     Field,
     Fields,

@@ -120,3 +120,16 @@ def canonical(matrix: Any, *, zeros: bool = True) -> Any:
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     return matrix
+
+
+def refuse_texts(X: Any) -> None:
+    """Refuse texts where a matrix is needed.
+
+    >>> refuse_texts(["corn", "wheat"])
+    Traceback (most recent call last):
+    ...
+    textbayes.core.errors.InputError: X holds texts; put a TextVectorizer before this estimator, or use TextCategorizer
+    """
+    few = X[:1] if isinstance(X, (list, tuple, np.ndarray)) or type(X).__name__ == "Series" else ()
+    if any(isinstance(one, str) for one in few):
+        raise InputError("X holds texts; put a TextVectorizer before this estimator, or use TextCategorizer")

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from textbayes.data.formats import FORMATS as FORMATS
     from textbayes.data.formats import Format as Format
     from textbayes.data.formats.svmlight import read_svmlight as read_svmlight
+    from textbayes.data.skos import Concept as Concept
+    from textbayes.data.skos import described as described
+    from textbayes.data.skos import read_concepts as read_concepts
+    from textbayes.data.skos import read_parents as read_parents
 
 
 __getattr__, __dir__, __all__ = on_first_use(
@@ -49,5 +53,6 @@ __getattr__, __dir__, __all__ = on_first_use(
         "textbayes.data.documents": ("open_documents",),
         "textbayes.data.formats": ("FORMATS", "Format"),
         "textbayes.data.formats.svmlight": ("read_svmlight",),
+        "textbayes.data.skos": ("Concept", "described", "read_concepts", "read_parents"),
     },
 )

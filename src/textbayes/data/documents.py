@@ -218,7 +218,6 @@ _ENDINGS = {
     (".enw", ".ciw"): _REFERENCES,
     (".xls", ".xlsb", ".ods", ".numbers"): "a workbook in a form that is not read: save it as .xlsx or CSV",
     (".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".ppt", ".odp", ".epub"): _DOCUMENT,
-    (".svm", ".svmlight", ".libsvm"): "vectors, not texts; read it with textbayes.data.read_svmlight",
     (".msg", ".pst"): "mail as Outlook keeps it: save the messages as .eml, or export the folder as .mbox",
     (".7z", ".rar", ".zst"): "an archive of a kind that is not read: pack it as .zip, .tar.gz or .gz",
     (".tb",): "a model file, where texts are needed; name it as MODEL",

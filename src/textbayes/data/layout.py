@@ -9,7 +9,7 @@ is read by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -74,6 +74,11 @@ class Columns:
             file.append(f"encoding {self.encoding}")
         return "; ".join(", ".join(one) for one in (parts, file) if one)
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the rows below a header have no id but their number."""
+        return self.id is None and self.header_row is not None
+
     def to_state(self) -> dict[str, Any]:
         """The columns as JSON has them."""
         return asdict(self) | {"text": list(self.text), "label": list(self.label)}
@@ -135,14 +140,21 @@ class Layout:
         """Whether a column of labels was found."""
         return self.found is not None and bool(self.found.label)
 
-    def likely_label(self) -> str | None:
-        """The column that may be the label: of the fewest values, but more than one."""
+    def likely_label(self, known: Collection[str] = ()) -> str | None:
+        """The column that may be the label: of the fewest values, but more than one.
+
+        Where the labels are ``known``, a column with one of them.
+        """
+        spelt = {name.casefold() for name in known}
         taken = () if self.found is None else (*self.found.text, self.found.id)
         values = {
             name: {row[name] for row in self.rows if row.get(name)}
             for name in (self.rows[0] if self.rows else ())
             if name not in taken
         }
+        if spelt:
+            of_labels = {name: own for name, own in values.items() if spelt & {value.casefold() for value in own}}
+            return min(of_labels, key=lambda name: len(of_labels[name]), default=None)
         return min(values, key=lambda name: (len(values[name]) < 2, len(values[name])), default=None)
 
     def for_next_file(self) -> Layout:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textbayes.decide.target import ProportionalCut as ProportionalCut
     from textbayes.decide.target import TargetPrecision as TargetPrecision
     from textbayes.decide.target import TargetRecall as TargetRecall
+    from textbayes.decide.tree import LabelTree as LabelTree
     from textbayes.decide.unsure import UnsureBand as UnsureBand
 
 __getattr__, __dir__, __all__ = on_first_use(
@@ -43,6 +44,7 @@ __getattr__, __dir__, __all__ = on_first_use(
         "textbayes.decide.fixed": ("FixedThreshold", "LinearUtility", "TopLabel"),
         "textbayes.decide.max_f1": ("FewestErrors", "MaxF1", "MicroMacroF1", "ShrunkF1"),
         "textbayes.decide.target": ("ProportionalCut", "TargetPrecision", "TargetRecall"),
+        "textbayes.decide.tree": ("LabelTree",),
         "textbayes.decide.unsure": ("UnsureBand",),
     },
 )

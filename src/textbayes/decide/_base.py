@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
-from textbayes.core.codec import Array, Fields, Hyper, List, Number, Whole
+from textbayes.core.array_fields import Array, Hyper
+from textbayes.core.codec import Fields, List, Number, Whole
 from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.parameters import Parameters, name_and_parameters

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import expit, logit
 
-from textbayes.core.codec import Array, Fields, Null
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Fields, Null
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice, is_number

@@ -17,6 +17,7 @@ from textbayes.evaluate.intervals import CROSS_VALIDATED
 _POWERS = np.array([0.5, 0.75, 1.0, 1.5])  # by which the error falls, once labels are many
 _HALVES = 60  # numbers of labels tried, at which half of what can be learnt is learnt
 _RESAMPLED = 200
+_LEAST_RISE, _WIDE = 0.01, 0.24  # of a curve, and of a band in which a flat curve says nothing
 _FURTHEST = 64  # times as many labels as there are, as far as the curve is followed
 
 
@@ -82,7 +83,7 @@ def weighted_share(right: ArrayLike, weight: ArrayLike) -> Share:
 class Growth(NamedTuple):
     """How a share of right answers is expected to grow with the number of labelled texts.
 
-    ``sizes``, ``share``, ``low`` and ``high`` are arrays; the ends are those of a 90 % band. ``enough`` is the number
+    ``sizes``, ``share``, ``low`` and ``high`` are arrays; the ends are those of a 95 % band. ``enough`` is the number
     of labelled texts from which on another ``step`` of them add less than ``least``, with a probability of 95 %; None
     if that is further away than the curve can be followed.
     """
@@ -92,6 +93,12 @@ class Growth(NamedTuple):
     low: FloatArray
     high: FloatArray
     enough: int | None
+
+    @property
+    def can_be_told(self) -> bool:
+        """Whether the labels are enough for a forecast: the curve rises, or its band is narrow."""
+        rises = self.share[-1] - self.share[0] >= _LEAST_RISE
+        return bool(rises or (self.high - self.low).max() <= _WIDE)
 
 
 def expected_growth(
@@ -150,7 +157,7 @@ def expected_growth(
         curve = _Curve.of(numbers, right[rows].mean(axis=0), start)
         reached.append(curve.at(targets))
         gains.append(curve.at(places + step) - curve.at(places))
-    low, high = np.quantile(reached, [0.05, 0.95], axis=0)
+    low, high = np.quantile(reached, [0.025, 0.975], axis=0)
     stops = np.flatnonzero(np.quantile(gains, 0.95, axis=0) < least)
     enough = int(places[stops[0]]) if len(stops) else None
     return Growth(targets, expected, np.minimum(low, expected), np.maximum(high, expected), enough)

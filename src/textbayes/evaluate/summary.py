@@ -138,6 +138,33 @@ def evaluate(
     return result
 
 
+def decided_summary(Y: BoolArray, decided: BoolArray, unsure: BoolArray | None, kind: Kind) -> dict[str, Any]:
+    """How much a rule decides and how much of that rightly, for the figures of :func:`evaluate`.
+
+    ``unsure`` counts the decisions that it leaves to people (texts, where classes exclude each other), None if it has
+    no such band. ``n_decided`` and ``accuracy_decided``, of exclusive classes alone, are of texts that get a label.
+
+    Parameters
+    ----------
+    Y, decided : boolean arrays (n_docs, n_labels), of two classes both or the second alone
+    unsure : boolean array of the same shape, or None
+    kind : "multilabel", "multiclass" or "binary"
+    """
+    several = kind == "multilabel"
+    n_unsure = None if unsure is None else int(unsure.sum() if several else unsure.any(axis=1).sum())
+    if several:
+        return {"unsure": n_unsure}
+    sure = np.ones(len(Y), dtype=np.bool_) if Y.shape[1] == 1 else decided.any(axis=1)
+    if unsure is not None:
+        sure = sure & ~unsure.any(axis=1)
+    right = (decided == Y).all(axis=1)[sure]
+    return {
+        "unsure": n_unsure,
+        "n_decided": int(sure.sum()),
+        "accuracy_decided": _number(right.mean()) if len(right) else None,
+    }
+
+
 def _both_classes(
     Y: BoolArray, decided: BoolArray, p: FloatArray | None, use: BoolArray
 ) -> tuple[BoolArray, BoolArray, FloatArray | None, BoolArray]:

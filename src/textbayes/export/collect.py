@@ -39,6 +39,15 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     views, space = read_views(model), model.label_space_
     ensemble: Ensemble = model.model_
     scoring, linear = Scoring(space), ensemble.linear
+    if ensemble.recalibration is not None:
+        raise NotSupportedError(
+            f"the probabilities are mapped by {ensemble.recalibration.method} calibration, which other programs do not "
+            "know; train without --calibrate-by"
+        )
+    if ensemble.label_tree is not None:
+        raise NotSupportedError(
+            "the labels agree with a label tree, which other programs do not know; train without --label-tree"
+        )
     for part in ensemble.parts:
         own = part.model
         if linear is None and isinstance(own, LinearModel) and own.link_.name != "logit":

@@ -75,6 +75,9 @@ if __name__ == "__main__":
     if missing := set(model["functions"]) - set(FUNCTIONS):
         sys.exit(f"the model needs {', '.join(missing)}: add the stemmer of a Snowball library to FUNCTIONS")
     for line in sys.stdin:
-        proba = probabilities(json.loads(line)["text"], model)
+        row = json.loads(line)
+        if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+            sys.exit(f'{line.strip()[:60]} has no field "text" with a string: write {{"text": "..."}} on each line')
+        proba = probabilities(row["text"], model)
         shown = dict(zip(model["classes"], proba, strict=True))
         print(json.dumps({"labels": labels(proba, model), "probabilities": shown}))

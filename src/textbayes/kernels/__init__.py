@@ -59,7 +59,7 @@ class _Announce(event.Listener):
         if feature.name not in self._said:
             self._said.add(feature.name)
             logger.warning(
-                "textbayes: compiling the kernels for %s on this machine, once, about %d s "
+                "textbayes: compiling for %s, once on this machine: about %d s\n"
                 "(`textbayes compile` does it for all features)",
                 feature.name,
                 feature.seconds,

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 links: Registry[type[BaseLink]] = Registry("link", "textbayes.links")
 
 
+def is_searched(link: Any) -> bool:
+    """Whether a link is looked for, label by label: ``auto``, or ``auto:df=[1,8],skew=[0.5,2]``."""
+    return isinstance(link, str) and link.partition(":")[0] == "auto"
+
+
 def make_link(link: str | BaseLink) -> BaseLink:
     """The link of that name, with parameters after a colon where it has any, or the object itself.
 

@@ -20,6 +20,7 @@ from textbayes.core.state import from_state, to_state
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.inference import make_inference, samples
 from textbayes.knowledge.match import MatchedPriors
+from textbayes.posterior.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from textbayes.inference.gibbs.running import SamplingProgress
@@ -303,9 +304,15 @@ class TextModel:
         """
         self._refuse("learn on", "train it again with all texts")
 
-    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        """Ends of the credible interval of each label's own probability, where the model :attr:`has_posterior`."""
+    def probability_interval(
+        self, features: Features, level: float, inverse_temperature: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Ends of the credible interval of each probability, where the model :attr:`has_posterior`."""
         self._refuse("give credible intervals of probabilities", "use a model that samples, or --model online")
+
+    def uncertainty(self, features: Features) -> Uncertainty:
+        """The parts of the uncertainty of each label's own yes or no, where the model :attr:`has_posterior`."""
+        self._refuse("tell parts of its uncertainty", "use a model that samples, or --model online")
 
     def known_words(self) -> BoolArray:
         """Mask of the features that say something of some label, (n_features,)."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.core.codec import Array, Arrays, Dense, Described, Field, Null, Number, Sizes, Text, Unread, read
+from textbayes.core.array_fields import Array, Dense
+from textbayes.core.codec import Arrays, Described, Field, Null, Number, Sizes, Text, Unread, read
 from textbayes.core.state import Part
 from textbayes.core.types import AnyArray
 from textbayes.links import BaseLink, make_link

@@ -19,26 +19,21 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from textbayes.core.codec import (
-    Arrays,
-    Choice,
-    Fields,
-    Flag,
-    Hyper,
-    List,
-    Null,
-    Number,
-    Pairs,
-    State,
-    Text,
-    Whole,
-    written,
-)
+from textbayes.core.array_fields import Hyper
+from textbayes.core.codec import Arrays, Choice, Fields, Flag, List, Null, Number, Pairs, State, Text, Whole, written
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, document_weights
 from textbayes.core.state import Part
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, canonical, check_positive, check_same_length, check_whole, writable
+from textbayes.core.validation import (
+    as_numbers,
+    canonical,
+    check_positive,
+    check_same_length,
+    check_whole,
+    refuse_texts,
+    writable,
+)
 from textbayes.inference import inferences, samples
 from textbayes.inference.base import FitInfo, Posterior
 from textbayes.links import BaseLink
@@ -116,7 +111,7 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
         """eta = X wᵀ + b, (n_docs, n_columns)."""
         return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
 
-    def weight_intervals(self, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def weight_intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends of the credible intervals of the weights, each like ``coef_``.
 
         Of a sampled model they are quantiles of its draws; else those of a Gaussian around the mode, which needs
@@ -138,12 +133,14 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Matrix | ArrayLike) -> Any:
         check_is_fitted(self)
+        refuse_texts(X)
         return writable(validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False))
 
     def _documents(
         self, X: Matrix | ArrayLike, indicator: AnyArray, space: LabelSpace, sample_weight: ArrayLike | None
     ) -> tuple[Any, FloatArray | None]:
         """Documents to learn from, by columns, and how much each counts; None where all count alike."""
+        refuse_texts(X)
         X = writable(validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64))
         check_same_length(X, "X", indicator, "y")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -169,8 +166,8 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
         """Parameters of a further fit whose prior is this posterior: N(weight, error²), word by word."""
         if self.standard_errors_ is None or self.intercept_errors_ is None:
             raise NotSupportedError(
-                "this model does not know how sure it is of its weights, so it cannot learn on; train it with "
-                "--intervals (intervals=True)"
+                "this model does not know how sure it is of its weights, so it cannot learn on; train a new one with "
+                "all texts, old and new, or train one with intervals (textbayes train --intervals), to be updated"
             )
         held = np.isnan(self.standard_errors_)
         family = np.where(held, "laplace", "gaussian")

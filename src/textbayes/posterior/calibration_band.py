@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import linalg, special
 
-from textbayes.core.codec import Array
+from textbayes.core.array_fields import Array
 from textbayes.core.errors import InputError
 from textbayes.core.state import with_fields
 from textbayes.core.types import BoolArray, FloatArray

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import Array, Fields, List, Whole
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Fields, List, Whole
 from textbayes.core.errors import InputError
+from textbayes.core.labels import normalise_classes
 from textbayes.core.state import Part, with_fields
 from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_level
 from textbayes.links.base import BaseLink
+from textbayes.posterior.uncertainty import Uncertainty, entropy_bits
 
 _AT_ONCE = 2**23  # predictors that are held together, 64 MiB
 RANKINGS = ("mean", "sign", "inclusion")
@@ -127,7 +130,7 @@ class Draws:
         """Posterior means of the intercepts (n_labels,)."""
         return np.array([one.intercept.mean() for one in self.labels])
 
-    def interval(self, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends of the central credible intervals of the weights, each (n_labels, n_features)."""
         low, high = _tails(level)
         ends = [self._by_word(lambda w, q=q: np.quantile(w, q, axis=0), lambda one: one.elsewhere) for q in (low, high)]
@@ -231,7 +234,9 @@ class Draws:
             out[rows] = proba.mean(axis=1)
         return out
 
-    def class_probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def class_probability_interval(
+        self, X: Any, link: BaseLink, level: float = 0.95, inverse_temperature: float = 1.0, drawn_apart: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
         """Ends of the central credible intervals of p of each class, as in :meth:`class_probability`.
 
         Parameters
@@ -240,21 +245,29 @@ class Draws:
         link : BaseLink
         level : float
             The probability that an interval holds.
+        inverse_temperature : float
+            The power of each class's probability before they are normalised.
+        drawn_apart : bool
+            Whether each class was drawn against the others: then its probability is its share, p_k^c / Σ_j p_j^c.
         """
-        tails = _tails(level)
-        ends = np.empty((2, X.shape[0], len(self.labels)))
-        for rows, proba in self._classes(X, link):
+        tails, ends = _tails(level), np.empty((2, X.shape[0], len(self.labels)))
+        own = (lambda eta: normalise_classes(link.log_prob(eta, np.ones_like(eta)))) if drawn_apart else None
+        for rows, proba in self._classes(X, link, own):
+            if inverse_temperature != 1.0:
+                proba = normalise_classes(np.log(np.maximum(proba, 1e-300)), inverse_temperature)
             ends[:, rows] = np.quantile(proba, tails, axis=1)
         return ends[0], ends[1]
 
-    def _classes(self, X: Any, link: BaseLink) -> Iterator[tuple[slice, FloatArray]]:
+    def _classes(
+        self, X: Any, link: BaseLink, probability: Callable[[FloatArray], FloatArray] | None = None
+    ) -> Iterator[tuple[slice, FloatArray]]:
         """Rows of X and the probabilities of their classes by every draw, (n_rows, n_draws, n_labels)."""
         X = self._checked(X)
         for rows in _chunks(X.shape[0], max(1, _AT_ONCE // (len(self.labels) * self.labels[0].intercept.size))):
-            eta = np.stack([one.predictors(X[rows]) for one in self.labels], axis=-1)
-            yield rows, link.class_probability(eta)
+            eta = np.stack(np.broadcast_arrays(*(one.predictors(X[rows]) for one in self.labels)), axis=-1)
+            yield rows, (probability or link.class_probability)(eta)
 
-    def probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def probability_interval(self, X: Any, link: BaseLink, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels).
 
         Parameters
@@ -270,6 +283,30 @@ class Draws:
             self._by_document(X, lambda eta, q=q: link.probability(np.quantile(eta, q, axis=1))) for q in (low, high)
         ]
         return ends[0], ends[1]
+
+    def uncertainty(self, X: Any, link: BaseLink) -> Uncertainty:
+        """The parts of the uncertainty of every label's yes or no, see ``posterior.uncertainty``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+        """
+        within = self._by_document(X, lambda eta: entropy_bits(link.probability(eta)).mean(axis=1))
+        return Uncertainty(entropy_bits(self.probability(X, link)), within)
+
+    def class_uncertainty(self, X: Any, link: BaseLink) -> Uncertainty:
+        """The same of classes that exclude each other and were drawn together, each class yes or no.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+        """
+        mean, within = np.empty((2, X.shape[0], len(self.labels)))
+        for rows, proba in self._classes(X, link):
+            mean[rows], within[rows] = proba.mean(axis=1), entropy_bits(proba).mean(axis=1)
+        return Uncertainty(entropy_bits(mean), within)
 
     def _by_word(self, of_draws: Any, elsewhere: Any) -> FloatArray:
         out = np.empty((len(self.labels), self.n_features))

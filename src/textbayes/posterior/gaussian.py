@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from textbayes.core.codec import TINY, Array, Csr, Flag, Number, restoring
+from textbayes.core.array_fields import Array, Csr
+from textbayes.core.codec import TINY, Flag, Number, restoring
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.state import from_state, to_state, with_fields
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textbayes.core.codec import Field, Fields, Hyper
+from textbayes.core.array_fields import Hyper
+from textbayes.core.codec import Field, Fields
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import BoolArray, FloatArray, IntArray

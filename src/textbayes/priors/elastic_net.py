@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from textbayes.core.codec import Fields, Hyper
+from textbayes.core.array_fields import Hyper
+from textbayes.core.codec import Fields
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray

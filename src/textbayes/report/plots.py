@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,9 @@ def reliability_plot(bins: list[ReliabilityBin]) -> str:
         return embed(figure_svg(figure), "reliability", description)
 
 
+_NAME_WIDTH, _NAME_HEIGHT = 0.2, 0.05  # of a point's name in the plot of accuracy and coverage, in parts of the axes
+
+
 def coverage_plot(steps: list[Coverage]) -> str:
     """Plot of the accuracy of the surest texts against their share: one point for each least probability."""
     with blank_figure(4.6, 4.8, COLOURS) as figure:
@@ -64,17 +67,12 @@ def coverage_plot(steps: list[Coverage]) -> str:
         shares, rights = [step.share for step in steps], [step.accuracy for step in steps]
         axes.plot(shares, rights, color=SECOND, linewidth=1.5, marker="o", markersize=6)
         gap = max(0.004, (1.0 - min(rights)) * 0.2)
-        last = None
-        for step in steps:
-            # Names that would lie on one another are left out; the points are all there.
-            if last is None or last.share - step.share > 0.02 or step.accuracy - last.accuracy > gap / 3:
-                name = f"p ≥ {step.at_least:g}" if step.at_least else "all texts"
-                near_left = step.share - min(shares) < 0.35 * (1.0 - min(shares))
-                place = {"ha": "left", "va": "bottom"} if near_left else {"ha": "right", "va": "top"}
-                offset = (6, 3) if near_left else (-7, -3)
-                point = (step.share, step.accuracy)
-                axes.annotate(name, point, offset, textcoords="offset points", fontsize=9, color=MUTED, **place)
-                last = step
+        for step, near_left in _with_room(steps, gap):
+            name = f"p ≥ {step.at_least:g}" if step.at_least else "all texts"
+            place = {"ha": "left", "va": "bottom"} if near_left else {"ha": "right", "va": "top"}
+            offset = (6, 3) if near_left else (-7, -3)
+            point = (step.share, step.accuracy)
+            axes.annotate(name, point, offset, textcoords="offset points", fontsize=9, color=MUTED, **place)
         span = max(0.05, 1.0 - min(shares))
         axes.set(
             xlim=(min(shares) - 0.08 * span, 1.0 + 0.05 * span),
@@ -92,6 +90,21 @@ def coverage_plot(steps: list[Coverage]) -> str:
             f"Curve of accuracy against the share of texts decided: {100 * first.accuracy:.1f}% on all texts, "
             f"{100 * surest.accuracy:.1f}% on the most certain {100 * surest.share:.0f}%",
         )
+
+
+def _with_room(steps: list[Coverage], gap: float) -> Iterator[tuple[Coverage, bool]]:
+    """The points whose names do not collide, in order, and whether the name stands to the right of its point."""
+    shares, rights = [step.share for step in steps], [step.accuracy for step in steps]
+    width = 1.13 * max(0.05, 1.0 - min(shares))
+    height = max(rights) - min(rights) + 1.5 * gap
+    taken: list[tuple[float, float]] = []  # middles of the names, in parts of the axes
+    for step in steps:
+        near_left = step.share - min(shares) < 0.35 * (1.0 - min(shares))
+        side = 1.0 if near_left else -1.0
+        x, y = step.share / width + side * (0.02 + _NAME_WIDTH / 2), step.accuracy / height + side * 0.03
+        if all(abs(x - other[0]) > _NAME_WIDTH or abs(y - other[1]) > _NAME_HEIGHT for other in taken):
+            taken.append((x, y))
+            yield step, near_left
 
 
 def precision_recall_plot(curve: Curve) -> str:
@@ -224,12 +237,17 @@ def plot_words(
 
 def _data(model: TextCategorizer, labels: Sequence[str] | None, top: int, by: str, size: float) -> tuple[Any, int]:
     """Draws with one variable for each label, which holds its own words; and how many words that is in all."""
+    if model.draws_ is None:
+        raise InputError(
+            "the model has no draws to plot: it was not sampled (textbayes train --inference gibbs), or it was updated "
+            "since, which leaves weights and standard errors alone"
+        )
     place = {str(name): j for j, name in enumerate(model.vectorizer_.get_feature_names_out())}
     names = model.label_space_.column_names if labels is None else [str(label) for label in labels]
     words = {name: [one.word for one in model.word_intervals(name, k=top, by=by, size=size)] for name in names}
     chosen = [name for name in names if words[name]]
     n_rows = sum(len(words[name]) for name in chosen)
-    if model.draws_ is None or not chosen:
+    if not chosen:
         raise InputError("none of the labels has a word that was sampled; there is nothing to draw")
     if n_rows > _MOST_ROWS:
         raise InputError(f"{n_rows:,} words are too many for one drawing; ask for fewer words, or for some labels only")

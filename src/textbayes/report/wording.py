@@ -13,7 +13,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.prepare import members_of
 from textbayes.categorizer.summary import partial_members
 from textbayes.core.errors import plural
-from textbayes.decide import Rule
+from textbayes.decide import LabelTree, Rule
 from textbayes.evaluate.intervals import figure_in_words
 from textbayes.models.linear.model import LinearModel
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
@@ -38,6 +38,7 @@ _SCHEMES = {
     "tfidf": "(1 + ln count) × ln((training texts + 1) / (training texts with the word + 1))",
     "tfidf1": "(1 + ln count) × (1 + ln((training texts + 1) / (training texts with the word + 1)))",
 }
+_SHOWN_OF_TREE = 10
 
 
 def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
@@ -48,8 +49,17 @@ def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
         *_reading(model.vectorizer_, model.weighting_),
         ("Model", _model(model)),
         *([("Partial", f"{partial}: the training was interrupted")] if partial else []),
+        *([] if (found := model.model_.recalibration) is None else [("Calibration", f"{found.method}, by label")]),
+        *([] if (tree := model.model_.label_tree) is None else [("Label tree", _tree(tree))]),
         ("Decision", _rule(model.rule_)),
     ]
+
+
+def _tree(tree: LabelTree) -> str:
+    """Labels below others by name, where they are few."""
+    pairs = [f"{child} below {' and '.join(parents)}" for child, parents in sorted(tree.parents.items())]
+    more = f", and {len(pairs) - _SHOWN_OF_TREE:,} more" if len(pairs) > _SHOWN_OF_TREE else ""
+    return ", ".join(pairs[:_SHOWN_OF_TREE]) + more
 
 
 def members_in_words(model: TextCategorizer) -> list[str]:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.knowledge import Knowledge
+from textbayes.categorizer.label_tree import encode_with_tree
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, weighed
 from textbayes.categorizer.presets import default_vectorizer
@@ -26,7 +27,7 @@ from textbayes.categorizer.sources import Group, Read, Target
 from textbayes.categorizer.train import TrainingData, train
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.executor import Executor, using
-from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
@@ -226,7 +227,7 @@ def fit_documents(
     check_partitioned(model)
     check_settings(model)
     report = progress or silent
-    indicator, space = encode_labels(labels)
+    indicator, space, tree = encode_with_tree(labels, model.label_tree)
     rows = np.ones(len(documents.labelled()), dtype=np.bool_) if rows is None else rows
     if int(rows.sum()) != len(indicator):
         raise InputError(
@@ -243,7 +244,7 @@ def fit_documents(
     parts = documents.counted(vectorizer, rows, uses_lengths)
     fingerprints = documents.executor.map_reduce(_fingerprints, _union, parts)
     copies = find_copies(joined_sketches(list(documents.executor.map(_sketches, parts))))
-    data = TrainingData(used_rows, indicator, space, weight, None, copies)
+    data = TrainingData(used_rows, indicator, space, weight, None, copies, label_tree=tree)
     documents.forget_texts()
     report("reading words", 2, 2)
     sizes = [int(part.sum()) for part in documents.split(rows)]

@@ -43,7 +43,7 @@ def check_in_parts(estimator: BayesLinearClassifier) -> None:
         raise NotSupportedError(f"a search for scales or links needs all documents in one place; name them, {way}")
     if samples(estimator.inference):
         raise NotSupportedError(f"inference 'gibbs' needs all documents in each chain; use 'coordinate', {way}")
-    for name in ("intervals", "word_scales", "warm_start"):
+    for name in ("intervals", "word_scales", "shared_scale", "warm_start"):
         if getattr(estimator, name):
             raise NotSupportedError(f"{name} needs all documents in one place; leave it out, {way}")
     prior = make_prior(estimator.prior, estimator.scale, estimator.mean, estimator.sign)

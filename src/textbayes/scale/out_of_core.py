@@ -25,6 +25,7 @@ from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.knowledge import Knowledge
+from textbayes.categorizer.label_tree import encode_with_tree
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto, weighed
 from textbayes.categorizer.presets import default_vectorizer
@@ -33,7 +34,6 @@ from textbayes.categorizer.sources import Group, Read, Target
 from textbayes.categorizer.train import TrainingData, train
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.folds import group_codes
-from textbayes.core.labels import encode_labels
 from textbayes.core.machine import limited_working_memory, n_threads
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
@@ -174,7 +174,7 @@ def fit_out_of_core(
     """
     check_supported(model)
     check_settings(model)
-    indicator, space = encode_labels(labels)
+    indicator, space, tree = encode_with_tree(labels, model.label_tree)
     check_same_length(np.empty(shards.n_docs), "texts", indicator, "labels")
     rule = rule_for(model.rule, space)
     grouped = None if groups is None else group_codes(groups, shards.n_docs)
@@ -184,7 +184,8 @@ def fit_out_of_core(
     if len(used_rows) < shards.n_docs:
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_IN_MEMORY}")
     report = progress or silent
-    data = TrainingData(used_rows, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
+    copies = find_copies(shards.sketches(scratch))
+    data = TrainingData(used_rows, indicator, space, weight, grouped, copies, label_tree=tree)
     source = ShardSource(shards, make_weighting(model.weighting), scratch)
     trained = train(named_plan(model, space), source, target_of(model, data), report)
     return model._take_over(trained, rule, data, shards.fingerprints())
@@ -254,7 +255,7 @@ def check_out_of_core(estimator: Any) -> None:
         )
     if isinstance(estimator, BayesLinearClassifierCV):
         raise NotSupportedError(f"a search for scales keeps the matrix in memory; give a scale, or {way}")
-    for setting in ("intervals", "word_scales", "warm_start"):
+    for setting in ("intervals", "word_scales", "shared_scale", "warm_start"):
         if getattr(estimator, setting):
             raise NotSupportedError(f"{setting} needs the matrix in memory; leave it out, or {way}")
 

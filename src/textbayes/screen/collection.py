@@ -1,14 +1,20 @@
-"""The records of a screening as a matrix, made once: words and pairs of words, weighed, in rows of length one."""
+"""The records of a screening as a matrix, made once: words and pairs of words, weighed, in rows of length one.
+
+Vectors of a sentence model may stand beside them (extra ``embeddings``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.progress import Progress, silent
 from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.state import from_state, part_of, to_state, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
@@ -18,7 +24,10 @@ from textbayes.knowledge.match import words_of
 from textbayes.knowledge.rows import ALL_LABELS, FOR
 from textbayes.screen.saved import check_collection
 from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.sentence_models import automatic_model
+from textbayes.text.sentences import SentenceVectorizer
 
+_LENGTH = 0.25  # of sentence vectors beside rows of words, which are of length one
 _FEW = 20  # records below which a word that nearly all have is kept
 _FEW_WORDS = 200  # more of them are found sooner by reading all records once
 
@@ -31,6 +40,20 @@ class PriorMeans(NamedTuple):
 
 
 NOTHING = PriorMeans(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+class SentenceVectors(NamedTuple):
+    """What a sentence model says of records, and of the questions below them.
+
+    Parameters
+    ----------
+    vectorizer : SentenceVectorizer
+    rows : array (n_records + n_questions, width)
+        As the model gives them.
+    """
+
+    vectorizer: SentenceVectorizer
+    rows: FloatArray
 
 
 class Collection:
@@ -48,6 +71,9 @@ class Collection:
         Row of each topic that has a question.
     known : dict
         What a prior table says of words, by topic.
+    sentences : SentenceVectors or None
+    vectors : array (n_records + n_questions, width) or None
+        Those of the sentence model as the topics learn from them: around their mean, and shorter than the words.
     """
 
     def __init__(
@@ -58,8 +84,12 @@ class Collection:
         weighting: TermWeighting,
         questions: Sequence[str],
         known: Mapping[str, PriorMeans],
+        sentences: SentenceVectors | None = None,
     ) -> None:
-        self.ids, self.X = tuple(ids), X
+        self.ids, self.X, self.sentences = tuple(ids), X, sentences
+        self.vectors: FloatArray | None = None
+        if sentences is not None:
+            self.vectors = _LENGTH * (sentences.rows - sentences.rows[: len(ids)].mean(axis=0))
         self.row_of = {id: row for row, id in enumerate(self.ids)}
         self.vectorizer, self.weighting = vectorizer, weighting
         self.question_rows = {topic: len(self.ids) + k for k, topic in enumerate(questions)}
@@ -75,6 +105,9 @@ class Collection:
         topics: Sequence[str],
         questions: Mapping[str, str] | None = None,
         prior: WordPriors | None = None,
+        vectorizer: SentenceVectorizer | None = None,
+        known_vectors: Mapping[str, FloatArray] = MappingProxyType({}),
+        report: Progress = silent,
     ) -> Self:
         """Count and weigh the words of records.
 
@@ -86,19 +119,29 @@ class Collection:
             Topic → its question; an empty one is none.
         prior : WordPriors, optional
             What is known of words, for topics by name or for all of them; words that no record has are passed over.
+        vectorizer : SentenceVectorizer, optional
+            Fitted: gives sentence vectors beside the words. This is slow.
+        known_vectors : mapping of str to array
+            Text → its vector, where that is known.
+        report : Progress
+            Is told how many texts have a vector.
         """
         if not len(texts) or len(ids) != len(texts) or len(set(ids)) < len(ids):
             raise InputError(
                 f"{len(texts)} records with {len(set(ids))} different ids; give each record an id of its own"
             )
-        vectorizer = TextVectorizer(ngram_range=(1, 2), max_df=0.95 if len(texts) >= _FEW else 1.0)
-        counts = vectorizer.fit_transform(texts)
+        words = TextVectorizer(ngram_range=(1, 2), max_df=0.95 if len(texts) >= _FEW else 1.0)
+        counts = words.fit_transform(texts)
         weighting = TermWeighting("tfidf1")
         X = weighting.fit_transform(counts)
         asked = {topic: text for topic, text in (questions or {}).items() if text.strip()}
         if asked:
-            X = sparse.vstack([X, weighting.transform(vectorizer.transform(list(asked.values())))]).tocsr()
-        made = cls(ids, X, vectorizer, weighting, list(asked), {})
+            X = sparse.vstack([X, weighting.transform(words.transform(list(asked.values())))]).tocsr()
+        sentences = None
+        if vectorizer is not None:
+            rows = _read_vectors(vectorizer, [*texts, *asked.values()], known_vectors, report)
+            sentences = SentenceVectors(vectorizer, rows)
+        made = cls(ids, X, words, weighting, list(asked), {}, sentences)
         if prior is not None:
             made.known = {topic: made.find_words(prior, topic, phrases=False) for topic in topics}
         return made
@@ -108,7 +151,9 @@ class Collection:
         """Records, without questions."""
         return len(self.ids)
 
-    def find_words(self, prior: WordPriors, topic: str, phrases: bool = True) -> PriorMeans:
+    def find_words(
+        self, prior: WordPriors, topic: str, phrases: bool = True, times: Sequence[float] | None = None
+    ) -> PriorMeans:
         """The prior means of a table for a topic.
 
         Parameters
@@ -117,10 +162,14 @@ class Collection:
         topic : str
         phrases : bool
             Whether a phrase that is no column stands for each of its words.
+        times : sequence of float, optional
+            By how much the mean of each row of the table is multiplied.
         """
         analyze = words_of(self.vectorizer) if phrases else None
         matched = match_priors(prior, self.vectorizer.columns_by_term(), [topic], analyze)
         means = DEFAULT_STRENGTH.means(matched, self.measure())
+        if times is not None:
+            means = means * np.asarray(times, dtype=np.float64)[matched.row]
         given = np.isfinite(means)
         return PriorMeans(matched.column[given].astype(np.int64), means[given])
 
@@ -167,6 +216,18 @@ class Collection:
             self._occurrences[column] = rows, self.X.data[places]
         return self._occurrences[column]
 
+    def of_sentence_vectors(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Weights of the vectors as the sentence model gives them, and what is left for the intercept.
+
+        Parameters
+        ----------
+        weights : array (width,)
+            Of :attr:`vectors`.
+        """
+        assert self.sentences is not None
+        raw = _LENGTH * weights
+        return raw, -float(self.sentences.rows[: self.n_records].mean(axis=0) @ raw)
+
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The collection as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         vectorizer, arrays = to_state(self.vectorizer, "vectorizer")
@@ -177,6 +238,9 @@ class Collection:
         for k, known in enumerate(self.known.values()):
             arrays |= under(f"known.{k}", known._asdict())
         meta = {"ids": list(self.ids), "vectorizer": vectorizer, "weighting": weighting}
+        if self.sentences is not None:
+            meta["sentences"], more = to_state(self.sentences.vectorizer, "sentences")
+            arrays |= {**more, "sentences.rows": self.sentences.rows}
         return {**meta, "questions": list(self.question_rows), "known": list(self.known)}, arrays
 
     @classmethod
@@ -194,7 +258,36 @@ class Collection:
         if X.nnz and X.data.max() > 1.0 + 1e-9:
             raise ModelFileError("a record is longer than one; was the file altered?")
         known = {topic: _known(part_of(arrays, f"known.{k}"), shape[1]) for k, topic in enumerate(saved["known"])}
-        return cls(saved["ids"], X, vectorizer, weighting, saved["questions"], known)
+        sentences = None
+        if saved.get("sentences") is not None:
+            model = from_state(
+                SentenceVectorizer, saved["sentences"], arrays, "the collection's sentence model", "sentences"
+            )
+            rows = saved_array(arrays, "sentences.rows", np.float32, (shape[0], model.width_), least=-2, most=2)
+            sentences = SentenceVectors(model, rows)
+        return cls(saved["ids"], X, vectorizer, weighting, saved["questions"], known, sentences)
+
+
+def sentence_vectorizer(embeddings: str | Path | None) -> SentenceVectorizer | None:
+    """What reads sentence vectors, the sentence model found; None where none is wanted.
+
+    Parameters
+    ----------
+    embeddings : "auto", "off" or None, name or folder
+        ``auto``: the packaged model where the extra ``embeddings`` is installed, else none.
+    """
+    named = automatic_model() if embeddings == "auto" else embeddings
+    return None if named is None or named == "off" else SentenceVectorizer(named).fit([])
+
+
+def _read_vectors(
+    vectorizer: SentenceVectorizer, texts: Sequence[str], known: Mapping[str, FloatArray], report: Progress
+) -> FloatArray:
+    """The sentence vectors of texts, those that are known taken from there."""
+    new = list(dict.fromkeys(text for text in texts if text not in known))
+    found = vectorizer.transform(new, report).toarray().astype(np.float32) if new else []
+    made = dict(zip(new, found, strict=True))
+    return np.stack([known[text] if text in known else made[text] for text in texts])
 
 
 def _known(arrays: Mapping[str, AnyArray], n_words: int) -> PriorMeans:

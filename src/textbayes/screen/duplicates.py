@@ -155,4 +155,4 @@ def _contradict(one: dict[str, str], other: dict[str, str]) -> bool:
 def _merge(first: Document, second: Document) -> Document:
     fields = {**second.fields, **{name: value for name, value in first.fields.items() if value}}
     text = max(first.text, second.text, key=len)
-    return first._replace(text=text, fields={name: fields[name] for name in {**first.fields, **second.fields}})
+    return first._replace(text=text, fields={name: fields.get(name, "") for name in {**first.fields, **second.fields}})

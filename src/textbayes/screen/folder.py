@@ -30,12 +30,13 @@ from typing import Any
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import ModelFileError
+from textbayes.core.progress import Progress, silent
 from textbayes.core.types import Document
 from textbayes.knowledge import WordPriors
-from textbayes.screen.collection import Collection
+from textbayes.screen.collection import Collection, sentence_vectorizer
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
 from textbayes.screen.screening import Screening, check_record
-from textbayes.screen.settings import Pick, ScreenSettings
+from textbayes.screen.settings import MEDIUM, Pick, ScreenSettings
 from textbayes.store.container import read_container, write_container
 from textbayes.store.event_folder import (
     Entry,
@@ -84,6 +85,8 @@ class ScreenFolder:
         records: Sequence[Document],
         settings: ScreenSettings | None = None,
         prior: WordPriors | None = None,
+        embeddings: str | Path | None = None,
+        report: Progress = silent,
     ) -> ScreenFolder:
         """Make a folder of records; it is there whole or not at all.
 
@@ -94,11 +97,19 @@ class ScreenFolder:
         settings : ScreenSettings, optional
         prior : WordPriors, optional
             What is known of words, as ``screen prior`` writes it.
+        embeddings : "auto", "off" or None, name or folder
+            The sentence model whose vectors stand beside the words; ``auto`` takes the packaged one where it is
+            installed.
+        report : Progress
+            Is told how many records have a vector.
         """
         chosen = settings or ScreenSettings()
         target = check_new_folder(path, f"go on with it: {_next_command(path)}")
         ids, texts = [record.id for record in records], [record.text for record in records]
-        collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
+        vectorizer = sentence_vectorizer(embeddings)
+        collection = Collection.read(
+            ids, texts, chosen.topics, chosen.questions, prior, vectorizer=vectorizer, report=report
+        )
         with EventFolder.create(target, SCREEN_FILE, {"settings": chosen.to_json()}) as events:
             if prior is not None:
                 with atomic_write(events.path / "prior.csv") as stream:
@@ -121,23 +132,27 @@ class ScreenFolder:
             return cls(folder, ScreenSettings.from_json(config["settings"]))
 
     # -- what happens ------------------------------------------------------------------------------------------------
-    def add(self, records: Iterable[Document]) -> list[Merged]:
+    def add(self, records: Iterable[Document], report: Progress = silent) -> list[Merged]:
         """Add records, and tell which of them were there already; what was answered is learnt again with all records.
 
         Parameters
         ----------
         records : iterable of Document
             One whose id is taken gets a number.
+        report : Progress
+            Is told how many records have a sentence vector, where the screening has these.
         """
         with self._events.locked():
-            self._caught_up()
+            sentences = self._caught_up().collection.sentences
             before = [Document(one["id"], one["text"], (), one["fields"]) for one in self.records()]
             taken = [record.id for record in before]
             found, merged = merge_duplicates(with_own_ids(records, taken), before)
             texts, table = [record.text for record in found], self.path / "prior.csv"
             prior = WordPriors.read(table) if table.exists() else None
             ids, chosen = [record.id for record in found], self.settings
-            collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
+            vectorizer = None if sentences is None else sentences.vectorizer
+            known = {} if sentences is None else dict(zip([one.text for one in before], sentences.rows, strict=False))
+            collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior, vectorizer, known, report)
             _write_records(self.path, self._events.position.sequence + 1, found, collection)
             sync_folder(self.path)  # the log must not tell of files that a crash of the machine takes away
             duplicates = [duplicate._asdict() for duplicate in merged]
@@ -183,15 +198,16 @@ class ScreenFolder:
         self._step(lambda screening: screening.handing_out([Pick(row, reason)], topic))
         return id
 
-    def favour(self, word: str, direction: str, topic: str | None = None) -> None:
+    def favour(self, word: str, direction: str, topic: str | None = None, strength: str = MEDIUM) -> None:
         """Keep that a word speaks ``"for"`` or ``"against"`` a topic, or ``"forget"`` it.
 
         Parameters
         ----------
         word, direction : str
         topic : str, optional
+        strength : {"weak", "medium", "strong"}
         """
-        self._step(lambda screening: screening.word(word, direction, topic))
+        self._step(lambda screening: screening.word(word, direction, topic, strength))
 
     def next_records(self, n: int = 1, topic: str | None = None) -> list[Pick]:
         """Hand out the next records: none that was handed out before, to this process or to another.

@@ -21,7 +21,7 @@ from scipy import optimize, special, stats
 
 from textbayes.core.types import FloatArray
 from textbayes.inference.dense_logit import logit_mode
-from textbayes.screen.topic import ReadingHistory, ScreeningTopic
+from textbayes.screen.topic import LeftOut, ReadingHistory, ScreeningTopic
 
 _FINDS = 3  # last relevant records that tell the pace
 _STEADY = 1.0  # precision of the prior of a recalibration's slope, which is around 1
@@ -168,6 +168,29 @@ def recalibrated(state: State, at: FloatArray | None = None) -> FloatArray:
     """
     level, slope = recalibration(state)
     return special.expit(level + slope * (state.unread if at is None else at))
+
+
+def calibration_line(judged: LeftOut) -> Line:
+    """Level and slope that make probabilities of a model's predictors as they are, of which no answer is its own.
+
+    The prior of the change of log-odds by one standard deviation of the predictors is N(1, 1): few answers leave
+    predictors close together, however well they tell the records apart.
+
+    Parameters
+    ----------
+    judged : LeftOut
+    """
+    relevant, predictors, counts = judged
+    middle, unit = 0.0, 1.0
+    if len(predictors):
+        middle = float(np.average(predictors, weights=counts))
+        unit = math.sqrt(float(np.average((predictors - middle) ** 2, weights=counts))) or 1.0
+    n_relevant = float(counts @ relevant)
+    start = np.array([math.log((n_relevant + 0.5) / (float(counts.sum()) - n_relevant + 0.5)), 1.0])
+    x = np.column_stack([np.ones_like(predictors), (predictors - middle) / unit])
+    (level, slope), _ = logit_mode(x, relevant, counts, start, np.array([0.0, 1.0]), np.array([1e-3, _STEADY]))
+    slope = max(float(slope), _FLATTEST) / unit
+    return float(level) - slope * middle, slope
 
 
 def fit_remaining(signs: Sequence[Signs], left: Sequence[int], weight: FloatArray) -> RemainingWeights:

@@ -35,23 +35,28 @@ _MARK: dict[str, Field] = {  # what every file says of itself; a state in memory
     "format_version": Whole() | Null(),
 }
 _OF_ROOM: dict[str, Field] = {"mark": _ANY | Null()}
+_SENTENCES: dict[str, Field] = {"sentences": Described()}  # where sentence vectors stand beside the words
 # Records beside their matrix; vectorizer and weighting are read by themselves.
 _COLLECTION = Record(
     {
         "ids": List(_ANY, 1),
         **dict.fromkeys(("vectorizer", "weighting"), Described()),
         **dict.fromkeys(("questions", "known"), List(_ANY)),
+        **_SENTENCES,
         **_MARK,
         **_OF_ROOM,
     },
-    optional={**_MARK, **_OF_ROOM},
+    optional={**_SENTENCES, **_MARK, **_OF_ROOM},
 )
+_STRENGTHS: dict[str, Field] = {"strengths": Named(Choice("weak", "strong"), unicode=False)}
 _TOPIC = Record(
     {
         "read": List(Row(Whole(0), Flag())),
         "handed_out": List(Row(Whole(0), Text())),
         "words": Named(Choice("for", "against"), unicode=False),
-    }
+        **_STRENGTHS,
+    },
+    optional=_STRENGTHS,
 )
 # How far the log, or the room's events, had been read.
 _PLACE: dict[str, Field] = {

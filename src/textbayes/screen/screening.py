@@ -12,7 +12,7 @@ from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.screen.collection import Collection
 from textbayes.screen.saved import check_screening
-from textbayes.screen.settings import ANSWERS, Pick, ScreenSettings, make_strategy
+from textbayes.screen.settings import ANSWERS, MEDIUM, STRENGTHS, Pick, ScreenSettings, make_strategy
 from textbayes.screen.topic import ScreeningTopic
 from textbayes.store.event_folder import Entry
 
@@ -61,7 +61,7 @@ class Screening:
         entry = {"kind": "judgement", "topic": self.topic(topic).name, "id": id, "answer": answer}
         return entry if time is None else {**entry, "time": time}
 
-    def word(self, word: str, direction: str, topic: str | None = None) -> Entry:
+    def word(self, word: str, direction: str, topic: str | None = None, strength: str = MEDIUM) -> Entry:
         """The entry of a word that speaks for or against a topic.
 
         Parameters
@@ -70,12 +70,16 @@ class Screening:
             A word, or a phrase, which stands for each of its words; capitals and white space do not count.
         direction : {"for", "against", "forget"}
         topic : str, optional
+        strength : {"weak", "medium", "strong"}
+            Half as large a weight as usual, the usual one, or twice that.
         """
         check_choice("direction", direction, DIRECTIONS)
+        check_choice("strength", strength, tuple(STRENGTHS))
         plain = " ".join(word.lower().split())
         if not plain:
             raise InputError(f"the word is {word!r}; give one that records may have")
-        return {"kind": "word", "topic": self.topic(topic).name, "word": plain, "direction": direction}
+        entry = {"kind": "word", "topic": self.topic(topic).name, "word": plain, "direction": direction}
+        return entry if strength == MEDIUM else {**entry, "strength": strength}
 
     def handing_out(self, picks: list[Pick], topic: str | None = None) -> Entry:
         """The entry of records that are about to be shown.
@@ -100,18 +104,26 @@ class Screening:
         make_strategy(strategy)
         return {"kind": "strategy", "strategy": strategy}
 
-    def apply(self, entry: Entry) -> None:
-        """Bring the state up to an entry.
+    def apply(self, entry: Entry, *more: Entry) -> None:
+        """Bring the state up to one entry, or to several with a single fit.
+
+        Of several, the predictors that records had before they were answered are those before the first.
 
         Parameters
         ----------
-        entry : dict
+        entry, *more : dict
         """
+        for one in (entry, *more):
+            self._apply(one)
+        for topic in self.topics.values():
+            topic.learn()
+
+    def _apply(self, entry: Entry) -> None:
         kind, rows = entry["kind"], self.collection.row_of
         if kind == "judgement":
-            self.topics[entry["topic"]].judge(rows[entry["id"]], entry["answer"])
+            self.topics[entry["topic"]].judge(rows[entry["id"]], entry["answer"], learn=False)
         elif kind == "word":
-            self.topics[entry["topic"]].favour(entry["word"], entry["direction"])
+            self.topics[entry["topic"]].favour(entry["word"], entry["direction"], entry.get("strength", MEDIUM))
         elif kind == "handed_out":
             picks = [Pick(rows[id], reason) for id, reason in entry["records"].items()]
             self.topics[entry["topic"]].hand_out(picks)

@@ -151,6 +151,8 @@ def _first(rows: IntArray, keys: FloatArray, n: int, reason: str) -> list[Pick]:
 
 
 TOPIC = "relevant"  # the one topic where none is named
+STRENGTHS = {"weak": 0.5, "medium": 1.0, "strong": 2.0}  # times the usual prior mean of a word that somebody favours
+MEDIUM = "medium"
 ANSWERS = ("relevant", "irrelevant", "unsure", "withdrawn")
 
 

@@ -50,7 +50,8 @@ class ElasU4:
     def __init__(self, collection: Collection, tol: float = _TOLERANCE) -> None:
         self._n = collection.n_records
         self._y = np.zeros(self._n)
-        self._solver = GramSolver(collection.X[: self._n], squared_hinge=True, tol=tol)
+        vectors = None if collection.vectors is None else collection.vectors[: self._n]
+        self._solver = GramSolver(collection.X[: self._n], squared_hinge=True, tol=tol, vectors=vectors)
         self._offset = np.zeros(self._n)
 
     def answer(self, row: int, relevant: bool) -> None:

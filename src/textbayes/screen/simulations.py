@@ -17,7 +17,7 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.types import BoolArray, Document, FloatArray
 from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, recall_at, work_saved
 from textbayes.knowledge import WordPriors
-from textbayes.screen.collection import Collection
+from textbayes.screen.collection import Collection, sentence_vectorizer
 from textbayes.screen.remaining import DEFAULT_WEIGHTS, RemainingWeights, may_be_left
 from textbayes.screen.settings import TOPIC, ScreenSettings
 from textbayes.screen.simulate import (
@@ -226,6 +226,7 @@ def run_tasks(
     prior: WordPriors | None = None,
     n_jobs: int | None = None,
     progress: Progress = silent,
+    embeddings: str | Path | None = None,
 ) -> list[Result]:
     """Do all tasks, several at a time; results come in the order of the tasks.
 
@@ -241,7 +242,10 @@ def run_tasks(
     prior : WordPriors, optional
     n_jobs : int, optional
     progress : function
+    embeddings : "auto", "off" or None, name or folder
+        The sentence model whose vectors stand beside the words, for elas_u4 too.
     """
+    vectorizer = sentence_vectorizer(embeddings)
     collections: dict[str, tuple[Collection, BoolArray]] = {}
     for name, documents in reviews.items():
         included = np.array([relevant in document.labels for document in documents], dtype=np.bool_)
@@ -253,7 +257,9 @@ def run_tasks(
             )
         ids = [str(i) for i in range(len(documents))]
         texts = [document.text for document in documents]
-        collections[name] = Collection.read(ids, texts, [TOPIC], {TOPIC: questions.get(name, "")}, prior), included
+        asked = {TOPIC: questions.get(name, "")}
+        made = Collection.read(ids, texts, [TOPIC], asked, prior, vectorizer=vectorizer, report=progress)
+        collections[name] = made, included
     results: list[Result] = []
     n_jobs = n_threads(-1 if n_jobs is None else n_jobs)  # kernels let go of the interpreter
     for result in in_parallel(lambda task: _run(task, *collections[task.review]), tasks, n_jobs):

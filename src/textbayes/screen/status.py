@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import special
 
-from textbayes.core.types import FloatArray
-from textbayes.screen.remaining import State, estimate_remaining, recalibrated
+from textbayes.core.types import FloatArray, IntArray
+from textbayes.screen.remaining import State, calibration_line, estimate_remaining
 from textbayes.screen.screening import Screening
 from textbayes.screen.settings import ScreenSettings
 from textbayes.screen.solver import WIDE
 from textbayes.screen.stopping import make_rule, reads_left, seconds_each
-from textbayes.screen.topic import UNSURE, ScreeningTopic
+from textbayes.screen.topic import UNREAD, UNSURE, ScreeningTopic
 
 
 class RelevanceInterval(NamedTuple):
-    """How probably a record is relevant, and between which bounds with 90 %.
+    """How probably a record is relevant, and between which bounds with 95 %.
 
     Parameters
     ----------
@@ -30,9 +31,9 @@ class RelevanceInterval(NamedTuple):
 
 
 def estimate(topic: ScreeningTopic, rows: Sequence[int]) -> list[RelevanceInterval]:
-    """Probabilities of some records: recalibrated on what was read, in all as many as the estimate says are left.
+    """Probabilities of some records, as :func:`probabilities` has them, with bounds.
 
-    Bounds are those of the model's weights alone; what the recalibration does not know is not in them.
+    Bounds are those of the model's weights alone; what the calibration does not know is not in them.
 
     Parameters
     ----------
@@ -41,23 +42,30 @@ def estimate(topic: ScreeningTopic, rows: Sequence[int]) -> list[RelevanceInterv
     """
     chosen = np.asarray(rows, dtype=np.int64)
     spread = WIDE * topic.standard_errors(chosen)
-    predictors = topic.predictors[chosen]
-    found = probabilities(topic, np.concatenate([predictors, predictors - spread, predictors + spread]))
-    return [RelevanceInterval(*map(float, bounds)) for bounds in found.reshape(3, -1).T]
+    return [
+        RelevanceInterval(*map(float, bounds))
+        for bounds in zip(*(probabilities(topic, chosen, shift) for shift in (0.0, -spread, spread)), strict=True)
+    ]
 
 
-def probabilities(topic: ScreeningTopic, predictors: FloatArray) -> FloatArray:
-    """Probabilities at some predictors, as :func:`estimate` has them; cheap, whatever was read.
+def probabilities(topic: ScreeningTopic, rows: Sequence[int] | IntArray, shift: FloatArray | float = 0.0) -> FloatArray:
+    """Probabilities of some records at their predictors plus ``shift``, calibrated on the records that were judged.
+
+    Those that are not judged have less: in all, as many are relevant as the estimate says are left.
 
     Parameters
     ----------
     topic : ScreeningTopic
-    predictors : array
+    rows : sequence of int
+    shift : float or array
     """
-    state = State.of(topic)
-    total = float(recalibrated(state).sum())
-    share = min(1.0, estimate_remaining(state).mean / total) if total > 0.0 else 1.0
-    return share * recalibrated(state, predictors)
+    chosen = np.asarray(rows, dtype=np.int64)
+    level, slope = calibration_line(topic.left_out())
+    unread = topic.answers == UNREAD
+    total = float(special.expit(level + slope * topic.predictors[unread]).sum())
+    share = min(1.0, estimate_remaining(State.of(topic)).mean / total) if total > 0.0 else 1.0
+    found = special.expit(level + slope * (topic.predictors[chosen] + shift))
+    return np.where(unread[chosen], share, 1.0) * found
 
 
 SAID = {0: "", 1: "relevant", -1: "irrelevant", 2: "unsure"}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -187,6 +187,14 @@ class FilterFolder:
                         entry = {"kind": "refused", "source": source.name, "offset": end, "why": str(error)}
                         self._record(entry, durable=False)
 
+    def unread(self) -> Iterator[str]:
+        """Files that end in a line which is not whole, and so has not been read."""
+        for source in self._sources:
+            if not isinstance(source, FileSource) or source.name is None or source.name == INBOX:
+                continue
+            if source.size() > self.state.sources.get(source.name, 0):
+                yield source.label
+
     def _judge(self, judgement: Judgement, source: str | None, offset: int) -> Verdict:
         bag = None
         if judgement.text is not None and judgement.id not in self.filter.ids:
@@ -247,8 +255,8 @@ def check_new(path: str | Path) -> Path:
     except (InputError, ModelFileError):  # something else is there, or nothing
         return check_new_folder(path, "one that is empty")
     raise InputError(
-        f"{path} exists already. To go on: textbayes filter {path} FILE. To start again: delete the folder {path}, or "
-        "name another."
+        f"{path} exists already, with its topics and all that it has learnt. To go on: textbayes filter {path} FILE. "
+        "For other topics, or to start anew: name another folder"
     )
 
 

@@ -134,11 +134,15 @@ class FileSource:
         self.name: str | None = name or os.path.abspath(path)
         self.label = str(path)
 
-    def lines(self, offset: int) -> Iterator[tuple[bytes, int]]:
+    def size(self) -> int:
+        """Bytes of the file; none where it is not there yet."""
         try:
-            size = self._path.stat().st_size
+            return self._path.stat().st_size
         except FileNotFoundError:
-            size = 0
+            return 0
+
+    def lines(self, offset: int) -> Iterator[tuple[bytes, int]]:
+        size = self.size()
         if size < offset:
             raise InputError(
                 f"{self.label} is shorter than what was read of it before; give new judgements in another file"

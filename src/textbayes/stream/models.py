@@ -102,6 +102,16 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
 
 def _known(ensemble: Any) -> _Known:
     fitted, calibration = ensemble.single, ensemble.calibration
+    if ensemble.recalibration is not None:
+        raise InputError(
+            f"the model's probabilities are mapped by {ensemble.recalibration.method} calibration, which a filter "
+            "cannot go on from; train it without --calibrate-by"
+        )
+    if ensemble.label_tree is not None:
+        raise InputError(
+            "the model's labels agree with a label tree, and the topics of a filter are judged one by one; train it "
+            "without --label-tree"
+        )
     if isinstance(fitted, BayesOnlineClassifier) and calibration == 1.0:  # and Gaussian processes
         return _online(fitted)
     if not isinstance(fitted, LinearModel):

@@ -137,7 +137,7 @@ class TopicWord(NamedTuple):
     high: float | None
 
 
-def topic_words(filter: AdaptiveFilter, topic: str, top: int = 20, level: float = 0.9) -> list[TopicWord]:
+def topic_words(filter: AdaptiveFilter, topic: str, top: int = 20, level: float = 0.95) -> list[TopicWord]:
     """The ``top`` words of a topic by the size of their mean weight, largest first."""
     own = filter.topics[filter.index[topic]]
     mean, sd = own.mean[1:], _deviations(own)

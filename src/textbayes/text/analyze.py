@@ -16,18 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import (
-    Arrays,
-    Choice,
-    Field,
-    Flag,
-    List,
-    Null,
-    Sizes,
-    Text,
-    Whole,
-    sorted_and_distinct,
-)
+from textbayes.core.codec import Arrays, Choice, Field, Flag, List, Null, Sizes, Text, Whole, sorted_and_distinct
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice

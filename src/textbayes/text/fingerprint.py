@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from textbayes.core.codec import Array
+from textbayes.core.array_fields import Array
 
 Fingerprints = npt.NDArray[np.uint64]
 

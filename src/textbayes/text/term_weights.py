@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textbayes.core.codec import Array, Choice, Field, Whole
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Choice, Field, Whole
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 
 SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textbayes.core.codec import Array, Fields, Null
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Fields, Null
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import FloatArray, IntArray, Matrix

@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = on_first_use(
             "LinkComparison",
             "LinkReport",
             "LinkSearch",
+            "candidate_links",
             "link_report",
             "search_link",
             "skew_t_links",
@@ -25,5 +26,6 @@ __getattr__, __dir__, __all__ = on_first_use(
             "norm_variance",
             "search_scale",
         ),
+        "textbayes.tune.sparsity": ("SparsityPath", "SparsityPoint", "sparsity_path"),
     },
 )

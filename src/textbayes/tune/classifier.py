@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from textbayes.core.codec import Choice, Fields, Hyper, List, Null, Number, Whole
+from textbayes.core.array_fields import Hyper
+from textbayes.core.codec import Choice, Fields, List, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.machine import n_threads
@@ -32,6 +33,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     link : str or link
         As in ``BayesLinearClassifier``, or ``"auto"``: for each label the link, with its scale, of lowest held-out loss
         among logit, probit, Student-t and skewed Student-t links (``textbayes.tune.search_link``); by ``method="cv"``.
+        ``"auto:df=[1,8],skew=[0.5,1,2]"`` is among skewed Student-t links of these degrees of freedom and skews.
     prior, mean, sign, inference, fit_intercept, intercept_scale, intercept_mean, intervals :
     tol, max_iter, n_jobs :
         As in ``BayesLinearClassifier``; ``tol`` is that of the last fit. Where ``prior`` is an object, scales are
@@ -42,10 +44,11 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     method : "cv", "evidence" or "norm"
         ``"cv"`` cross-validates along a path of warm-started fits. ``"evidence"`` maximises the marginal likelihood in
         Laplace's approximation; no folds. ``"norm"`` takes BBR's default, from the lengths of the documents alone.
-    cv : int, array of fold numbers, splitter or iterable of (train, test)
-        For ``method="cv"``. An int makes folds with the positives of every label spread evenly.
+    cv : int, share, array of fold numbers, splitter or iterable of (train, test)
+        For ``method="cv"``. An int makes folds with the positives of every label spread evenly; a share between 0 and 1
+        of the documents is a validation set, drawn in the same way.
     scoring : "log_loss" or "f1"
-        What the folds are judged by; F1 at probability ½.
+        What the folds are judged by; F1 at probability ½, and of equal F1 the log-loss.
     rule : "best" or "one_se"
         The best scale, or the narrowest within one standard error of it: fewer words, and hardly worse.
     per_label : bool
@@ -72,6 +75,9 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     -----
     A value for each label fits labels of different sizes, but is chosen on its few positives where a label is rare.
 
+    Each label's loss is its own, against all others. Where classes exclude each other and only their normalised
+    probabilities count, a grid search by their log-loss finds wider scales, which are better for these.
+
     Examples
     --------
     >>> import numpy as np
@@ -84,12 +90,13 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     """
 
     scale = 1.0  # what the parent knows as a parameter, and is found
-    word_scales = None
+    word_scales = shared_scale = None
 
     fields: ClassVar[Fields] = {
         "scale": None,
         "warm_start": None,
         "word_scales": None,
+        "shared_scale": None,
         "scales": Whole(1, 10_000) | Hyper(above=0.0) | List(Number(above=0.0), least=1),
         "method": Choice("cv", "evidence", "norm"),
         "cv": Whole(2, 2**31) | Hyper() | List(Whole(), least=1),
@@ -201,12 +208,12 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     def _search(self, problem: Problem) -> tuple[Any, FloatArray, Posterior | None]:
         n_labels, jobs = problem.y.shape[1], n_threads(self.n_jobs)
         if self._searches_link():
-            from textbayes.tune.links import AUTO_LINKS, search_link
+            from textbayes.tune.links import candidate_links, search_link
 
             links = search_link(
-                problem, AUTO_LINKS, self.scales, self.cv, self.scoring, self.rule, self.random_state,
-                per_label=self.per_label, errors=self.errors, inference=self.inference, tol=self.search_tol,
-                max_iter=self.max_iter, n_jobs=jobs, groups=self._groups,
+                problem, candidate_links(str(self.link)), self.scales, self.cv, self.scoring, self.rule,
+                self.random_state, per_label=self.per_label, errors=self.errors, inference=self.inference,
+                tol=self.search_tol, max_iter=self.max_iter, n_jobs=jobs, groups=self._groups,
             )  # fmt: skip
             self.link_ = make_link(";".join(link for link, _ in links.chosen()))
             return links, np.array([factor for _, factor in links.chosen()]), None
@@ -230,6 +237,10 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        if self._searches_link():
+            from textbayes.tune.links import candidate_links
+
+            candidate_links(str(self.link))
         check_choice("method", self.method, ("cv", "evidence", "norm"))
         if self._searches_link() and self.method != "cv":
             raise NotSupportedError(

@@ -14,6 +14,7 @@ from textbayes.core.cross_validation import Folds
 from textbayes.core.errors import InputError, plural
 from textbayes.core.labels import Kind, encode_labels
 from textbayes.core.machine import n_threads
+from textbayes.core.parameters import name_and_parameters
 from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_finite, check_same_length
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
@@ -22,7 +23,7 @@ from textbayes.links import BaseLink, make_link
 from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 from textbayes.tune.path import regularisation_path
-from textbayes.tune.search import Rule, Scoring, factor_grid, held_out_predictors, search_scale
+from textbayes.tune.search import Rule, Scoring, choose, factor_grid, held_out_predictors, search_scale
 
 DF_GRID = (2.0, 8.0, np.inf)
 SKEW_GRID = (0.5, 1.0, 2.0)
@@ -31,6 +32,7 @@ AUTO_LINKS = (
         f"skew_t:df={df},skew={skew}" for df in (2, 8, "inf") for skew in (0.5, 2)
     ),
 )  # fmt: skip
+_GRIDS = {"df": DF_GRID, "skew": SKEW_GRID}
 _LEVEL = 0.05
 _QUESTIONS = (
     ("Heavy tails", "student_t", "probit"),
@@ -48,6 +50,8 @@ class LinkSearch(NamedTuple):
         What was tried, as ``make_link`` reads it.
     loss, standard_error : arrays (n_links, n_labels)
         Held-out loss of each link at its own chosen scale.
+    log_loss : array (n_links, n_labels)
+        Held-out log-loss there, which settles ties where the choice is by F1.
     factor : array (n_links, n_labels)
         That scale, in multiples of the prior's own.
     best : array (n_labels,)
@@ -57,6 +61,7 @@ class LinkSearch(NamedTuple):
     links: tuple[str, ...]
     loss: FloatArray
     standard_error: FloatArray
+    log_loss: FloatArray
     factor: FloatArray
     best: IntArray
 
@@ -79,6 +84,38 @@ def skew_t_links(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_G
     ['skew_t:df=8.0,skew=0.5', 'skew_t:df=8.0,skew=1.0']
     """
     return [make_link(f"skew_t:df={df},skew={skew}").spec for df, skew in product(dfs, skews)]
+
+
+def candidate_links(link: str) -> Sequence[str]:
+    """The links that ``link="auto"`` or ``"auto:df=[…],skew=[…]"`` chooses among.
+
+    Parameters
+    ----------
+    link : str
+        ``auto`` stands for ten links; with degrees of freedom or skews, or both, for skewed Student-t links of every
+        pair, by default those of ``skew_t_links``.
+
+    Examples
+    --------
+    >>> candidate_links("auto:df=[8],skew=[1,2]")
+    ['skew_t:df=8.0,skew=1.0', 'skew_t:df=8.0,skew=2.0']
+    """
+    _, given = name_and_parameters(link)
+    unknown = sorted(given.keys() - {"df", "skew"})
+    if unknown:
+        raise InputError(f"link 'auto' has no parameter {unknown[0]!r}; it has: df, skew")
+    if not given:
+        return AUTO_LINKS
+    return skew_t_links(*(_values(name, given.get(name, usual)) for name, usual in _GRIDS.items()))
+
+
+def _values(name: str, given: Any) -> list[float]:
+    """Values of a parameter to try, given as one or as several."""
+    values = given if isinstance(given, list | tuple) else [given]
+    try:
+        return [float(value) for value in values]  # "inf" is a number too
+    except (TypeError, ValueError):
+        raise InputError(f"link 'auto' has {name}={given!r}; give numbers in brackets, such as {name}=[1,8]") from None
 
 
 def search_link(
@@ -105,8 +142,8 @@ def search_link(
     scales : int or array
         How many, as in ``factor_grid``, or the factors themselves.
     cv, scoring, rule, random_state, groups :
-        As in ``search_scale``; ``cv=[(train, validation)]`` and ``scoring="f1"`` choose by F1 on a validation set, as
-        Eyheramendy & Madigan (2007) do.
+        As in ``search_scale``; ``cv=0.33`` and ``scoring="f1"`` choose by F1 on a validation set, as Eyheramendy &
+        Madigan (2007) do.
     **settings :
         Further arguments of ``search_scale``.
     """
@@ -122,9 +159,10 @@ def search_link(
         factors = factor_grid(own, int(scales)) if np.ndim(scales) == 0 else scales
         found = search_scale(own, factors, folds, scoring, rule, **settings)
         at_choice = found.point, labels
-        rows.append((found.loss[at_choice], found.standard_error[at_choice], found.factor))
-    loss, error, factor = (np.array(part) for part in zip(*rows, strict=True))
-    return LinkSearch(tuple(link.spec for link in made), loss, error, factor, loss.argmin(axis=0))
+        rows.append((found.loss[at_choice], found.standard_error[at_choice], found.log_loss[at_choice], found.factor))
+    loss, error, ties, factor = (np.array(part) for part in zip(*rows, strict=True))
+    best = choose(loss, error, "best", ties)
+    return LinkSearch(tuple(link.spec for link in made), loss, error, ties, factor, best)
 
 
 class _FamilyChoice:

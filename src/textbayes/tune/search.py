@@ -14,7 +14,7 @@ from scipy import sparse
 
 from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray, IntArray, Matrix
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Problem
 from textbayes.inference._path import null_gradient
@@ -40,6 +40,8 @@ class ScaleSearch(NamedTuple):
         Of all labels together: the sum of the log-losses, or 1 − macro F1.
     point, factor : arrays (n_labels,)
         The choice.
+    log_loss : array (n_points, n_labels)
+        Held-out log-loss of each label, which settles ties where the choice is by F1.
     held_out : array (n_docs, n_labels)
         Linear predictors at the choice, by models that did not see the document; NaN where no fold tests it.
     fold : array (n_docs,)
@@ -55,6 +57,7 @@ class ScaleSearch(NamedTuple):
     common_standard_error: FloatArray
     point: IntArray
     factor: FloatArray
+    log_loss: FloatArray
     held_out: FloatArray
     fold: IntArray
     path: Path
@@ -82,11 +85,11 @@ def search_scale(
     ----------
     problem : Problem
     factors : array (n_points,) or (n_points, n_labels), growing
-    cv : int, array of fold numbers, splitter or iterable of (train, test)
-        An int makes that many folds with the positives of every label spread evenly. One split is validation on its
-        test part.
+    cv : int, share, array of fold numbers, splitter or iterable of (train, test)
+        An int makes that many folds with the positives of every label spread evenly. A share between 0 and 1 of the
+        documents is a validation set, drawn in the same way; one split is validation on its test part.
     scoring : "log_loss" or "f1"
-        Log-loss, or F1 of deciding at probability ½.
+        Log-loss, or F1 of deciding at probability ½; of equal F1 the lower log-loss.
     rule : "best" or "one_se"
         The lowest loss, or the narrowest prior within one standard error of it.
     per_label : bool
@@ -125,15 +128,22 @@ def search_scale(
     y, fold = problem.y[tested], folds.number[tested]
     losses = [held_out_losses(row, y, problem.link, weight[tested], fold, scoring, errors) for row in eta]
     loss, error, common, common_error = (np.array(part) for part in zip(*losses, strict=True))
+    by_log_loss = losses
+    if scoring == "f1":
+        by_log_loss = [log_losses(row, y, problem.link, weight[tested]) for row in eta]
+    ties, common_ties = (
+        np.array([one.loss for one in by_log_loss]),
+        np.array([[one.common_loss] for one in by_log_loss]),
+    )
     if per_label:
-        point = choose(loss, error, rule)
+        point = choose(loss, error, rule, ties)
     else:
-        point = np.repeat(choose(common[:, None], common_error[:, None], rule), factors.shape[1])
+        point = np.repeat(choose(common[:, None], common_error[:, None], rule, common_ties), factors.shape[1])
     labels = np.arange(factors.shape[1])
     held_out = np.full(problem.y.shape, np.nan)
     held_out[tested] = eta[point, :, labels].T
     return ScaleSearch(
-        factors, loss, error, common, common_error, point, factors[point, labels], held_out, folds.number, path
+        factors, loss, error, common, common_error, point, factors[point, labels], ties, held_out, folds.number, path
     )
 
 
@@ -203,7 +213,18 @@ def f1_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray
     eta, y, link, weight
         As for :func:`log_losses`.
     """
-    yes, positive = link.log_odds(eta) > 0.0, y > 0.0
+    return f1_of_decisions(link.log_odds(eta) > 0.0, y > 0.0, weight)
+
+
+def f1_of_decisions(yes: BoolArray, positive: BoolArray, weight: FloatArray) -> Losses:
+    """F1 losses of decisions, with errors by the delta method as in :func:`f1_losses`.
+
+    Parameters
+    ----------
+    yes, positive : boolean arrays (n_docs, n_labels)
+        What was decided, and what holds.
+    weight : array (n_docs,)
+    """
     right = weight[:, None] * (yes & positive)
     both = weight[:, None] * (yes.astype(np.float64) + positive)
     below = both.sum(axis=0)
@@ -242,19 +263,24 @@ def held_out_losses(
     )
 
 
-def choose(loss: FloatArray, error: FloatArray, rule: Rule) -> IntArray:
+def choose(loss: FloatArray, error: FloatArray, rule: Rule, ties: FloatArray | None = None) -> IntArray:
     """Choose the point of each column (n_points, n_columns): of lowest loss, or the first within one standard error.
 
     Points run from the narrowest prior to the widest, so the one-standard-error rule takes the simplest model that is
-    not clearly worse than the best (Breiman et al. 1984). Of equal losses the first is taken.
+    not clearly worse than the best (Breiman et al. 1984). Of equal losses the first is taken, or that of the least
+    ``ties``: many points have the same F1.
 
     Parameters
     ----------
     loss, error : arrays (n_points, n_columns)
         Held-out losses, and their standard errors.
     rule : {"best", "one_se"}
+    ties : array (n_points, n_columns), optional
+        What settles between equal losses.
     """
     best = loss.argmin(axis=0)
+    if ties is not None:
+        best = np.where(loss == loss.min(axis=0), ties, np.inf).argmin(axis=0)
     if rule == "best":
         return best
     columns = np.arange(loss.shape[1])

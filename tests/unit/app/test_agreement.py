@@ -1,4 +1,4 @@
-"""Cohen's kappa beside scikit-learn's; its interval beside the textbook's standard error and by simulation."""
+"""Kappa beside scikit-learn's, alpha beside Krippendorff's examples; intervals beside standard errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from textbayes.app.agreement import kappa
+from textbayes.app.agreement import alpha, kappa
 
 NAMES = np.array(["relevant", "irrelevant", "unsure"])
 TABLES = {
@@ -64,3 +64,48 @@ def test_all_the_same_answers_are_not_certainty():
     assert found.value == 1.0
     assert found.low < 0.8
     assert kappa([("relevant", "relevant")] * 9) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "value"),
+    [("0100000010", "1110010000", 0.095), ("aabbdcccedda", "babbbccceddd", 0.692)],
+)
+def test_alpha_of_single_labels_is_as_krippendorff_prints_it(one, other, value):
+    """Krippendorff (2011), Computing Krippendorff's alpha-reliability, sections A and B."""
+    pairs = [(frozenset(first), frozenset(second)) for first, second in zip(one, other, strict=True)]
+    found = alpha(pairs)
+    assert found.value == pytest.approx(value, abs=5e-4)
+    assert found.low < found.value < found.high
+
+
+def test_alpha_of_sets_is_its_definition():
+    """Mean distance within texts over mean distance of all values, each pair counted."""
+    rng = np.random.default_rng(0)
+    sets = [frozenset(label for label in "abc" if rng.random() < 0.4) for _ in range(40)]
+    pairs = list(zip(sets[:20], sets[20:], strict=True))
+
+    def apart(one, other):
+        return len(one ^ other) / len(one | other) if one | other else 0.0
+
+    within = np.mean([apart(*pair) for pair in pairs])
+    between = np.mean([apart(sets[i], sets[j]) for i in range(40) for j in range(40) if i != j])
+    assert alpha(pairs).value == pytest.approx(1.0 - within / between)
+    same = frozenset("a")
+    assert alpha([(same, same)] * 3) is None
+
+
+def test_alpha_interval_holds_the_truth():
+    """People who copy the truth with probability .8 and else draw at random, 300 times."""
+    rng, kinds = np.random.default_rng(1), [frozenset("a"), frozenset("b"), frozenset("ab"), frozenset()]
+
+    def say(truth):
+        return kinds[truth if rng.random() < 0.8 else rng.integers(4)]
+
+    def pairs(n):
+        return [(say(truth), say(truth)) for truth in rng.integers(4, size=n)]
+
+    true, covered = alpha(pairs(20_000)).value, 0
+    for _ in range(300):
+        found = alpha(pairs(60))
+        covered += found.low <= true <= found.high
+    assert 0.91 <= covered / 300 <= 0.99  # 3 standard errors of .95 are .038

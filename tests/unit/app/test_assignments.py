@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from textbayes.app.assignments import CONFLICT, LEFT_AFTER, Assignments, ReviewerQueue
+from textbayes.app.assignments import GOLD_EVERY, LEFT_AFTER, Assignments, ReviewerQueue
+from textbayes.app.labels import CONFLICT, Labels
 
 ANN, BOB = 1, 2
 
@@ -146,3 +147,98 @@ def test_who_sees_all_answers_reads_no_more():
     assert (assignments.answer_for(ANN, "t", "c"), assignments.answer_for(3, "t", "c")) == ("relevant", None)
     assignments.apply(BOB, 0.0, {"kind": "person", "user": ANN, "account": 3})
     assert assignments.sees_all(3), "it is the same person"
+
+
+def of_labels(double=True, several=False, names=("tea", "coffee", "cocoa")):
+    labels = Labels(several)
+    for name in names:
+        labels.apply(labels.new(name))
+    return Assignments(double, labels)
+
+
+def change(assignments, entry):
+    return assignments.apply(ANN, 0.0, entry)
+
+
+def test_two_labels_that_are_merged_are_no_conflict_any_more():
+    assignments = of_labels()
+    say(assignments, ANN, "a", "1")
+    assert learnt(say(assignments, BOB, "a", "2")) == [("a", "unsure")]
+    entries = change(assignments, assignments.labels.merging(2, 1))
+    assert entries[0]["kind"] == "merge_label"
+    assert learnt(entries) == [("a", "1")]
+    assert (assignments.conflicts("t"), assignments.labels.names(assignments.answer("t", "a"))) == ([], ("tea",))
+
+
+def test_a_conflict_settled_by_a_label_that_is_removed_is_open_again():
+    assignments = of_labels()
+    say(assignments, ANN, "a", "1")
+    say(assignments, BOB, "a", "2")
+    change(assignments, {"kind": "settle", "topic": "t", "id": "a", "answer": "3"})
+    assert assignments.answer("t", "a") == "3"
+    assert learnt(change(assignments, assignments.labels.removing(3))) == [("a", "unsure")]
+    assert assignments.answer("t", "a") == CONFLICT
+
+
+def test_the_same_labels_in_another_order_are_the_same_answer():
+    assignments = of_labels(several=True)
+    say(assignments, ANN, "a", "1 2")
+    assert learnt(say(assignments, BOB, "a", "2 1")) == [("a", "1 2")]
+    say(assignments, ANN, "b", "1")
+    assert learnt(say(assignments, BOB, "b", "none")) == [("b", "unsure")]
+    assert learnt(change(assignments, assignments.labels.removing(1))) == [("b", "1")], "both say no label now"
+    assert assignments.labels.names(assignments.answer("t", "b")) == ()
+
+
+def gold(assignments, user, id, answer):
+    return assignments.apply(user, 0.0, {"kind": "gold", "topic": "t", "id": id, "answer": answer})
+
+
+def test_one_question_in_ten_is_a_gold_question_until_there_are_no_more():
+    assignments = of_labels(double=False)
+    cid = ReviewerQueue(3, "t")
+    for id in ("g", "h"):
+        entries = gold(assignments, ANN, id, "1")
+        assert learnt(entries) == [(id, "withdrawn")]
+        assert entries[1]["records"] == {id: ""}, "the model neither learns nor picks it"
+    for k in range(4 * GOLD_EVERY):
+        due = assignments.gold_due(cid)
+        assert due == {GOLD_EVERY - 1: "g", 2 * GOLD_EVERY - 1: "h"}.get(k)
+        if due is not None:
+            assert give(assignments, 3, due) == [], "the model knows it as out"
+        assert learnt(say(assignments, 3, due or str(k), "2")) == ([] if due else [(str(k), "2")])
+    assert assignments.gold_due(ReviewerQueue(ANN, "t")) is None, "Ann made them"
+    assert assignments.gold_answers("t") == {3: [False, False]}
+
+
+def test_all_may_answer_a_gold_question_and_nobody_else_is_told():
+    assignments = of_labels(double=False)
+    gold(assignments, ANN, "g", "1")
+    for user, answer in ((BOB, "2"), (3, "1")):
+        give(assignments, user, "g")
+        say(assignments, user, "g", answer)
+    assert assignments.answer("t", "g") == "1"
+    assert {user: assignments.answer_for(user, "t", "g") for user in (ANN, BOB, 3, 4)} == {
+        ANN: "1", BOB: "2", 3: "1", 4: None
+    }  # fmt: skip
+    assert assignments.answers_for(BOB, "t", "g") == {BOB: "2"}
+    assert assignments.answers_for(ANN, "t", "g") == {BOB: "2", 3: "1"}
+    assert assignments.gold_answers("t") == {BOB: [False], 3: [True]}
+    said = {"kind": "judgement", "topic": "t", "id": "g", "answer": "2"}
+    assert [assignments.may_see(user, BOB, said) for user in (ANN, BOB, 3)] == [True, True, False]
+    assert learnt(gold(assignments, ANN, "g", "withdrawn")) == [("g", "1")], "the later answer stands"
+    assert assignments.answer_for(4, "t", "g") == "1"
+
+
+def test_a_gold_question_ends_with_its_label():
+    assignments = of_labels(double=True)
+    say(assignments, BOB, "g", "2")
+    assert assignments.to_read_again(ANN, "t") == ["g"]
+    gold(assignments, ANN, "g", "3")
+    assert assignments.to_read_again(4, "t") == []
+    assert assignments.n_waiting("t") == 0
+    entries = change(assignments, assignments.labels.removing(3))
+    assert assignments.gold == {}
+    assert learnt(entries) == [("g", "withdrawn")]
+    assert entries[-1]["kind"] == "handed_out", "it waits for the second person"
+    assert assignments.to_read_again(4, "t") == ["g"]

@@ -6,19 +6,17 @@ both, and every reply must be the same.
 
 from __future__ import annotations
 
-import io
-import itertools
+import functools
 import json
 import re
 import types
-import zipfile
 
 import pytest
-from fastapi.testclient import TestClient
-from room_setup import ORIGIN, PASSWORD
+import twin_rooms
+from twin_rooms import AT, ELSEWHERE, Room, looks, routes
 
-from textbayes.app import AppSettings, create_app, judging
-from textbayes.app.accounts import create_user, set_role
+from textbayes.app import judging
+from textbayes.app.accounts import set_role
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import DRAWINGS
 from textbayes.app.exports import KINDS, ONLY
@@ -36,25 +34,23 @@ RECORDS = ("r0", "r1", "r20", "r40")
 OPPOSITE = {"relevant": "irrelevant", "irrelevant": "relevant"}
 NOTES = ("surely one of them", "never one of them")
 TAGS, REASONS = ("doubtful", "clear"), ("too old", "no trial")
+assert_same = functools.partial(twin_rooms.assert_same, hidden=NOTES)
 
 
-class Twin:
+class Twin(Room):
     """A room where Ann has answered, and others have not; the other one where she answered the opposite."""
 
-    def __init__(self, folder, records, opposite, clocks):
-        folder.mkdir()
-        self.clock, self.clocks = itertools.count(1.0e9, 10.0), clocks
-        clocks.append(self.clock)
-        settings = AppSettings(database=f"sqlite:///{folder / 'room.sqlite3'}", team=True, origin=ORIGIN)
-        self.app, self.clients = create_app(settings), {}
-        room = self.app.state.registry
-        people = {name: create_user(room.store, name, PASSWORD) for name in ("ann", "bob", "cid", "dan")}
-        plan = NewProject("Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none")
+    def __init__(self, folder, records, opposite, clocks, learns):
+        super().__init__(folder, clocks)
+        room, people = self.registry, self.people
+        plan = NewProject(
+            "Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none", learns=learns
+        )
         self.project = create_project(room, people["ann"], plan, records)
         review = room.review(self.project)
         for name, role in (("bob", "reviewer"), ("cid", "reader"), ("dan", "owner")):
             set_role(room.store, people["ann"], review, name, role)
-        self.review, self.ids = review, {name: user.id for name, user in people.items()}
+        self.review = review
         judging.change_lists(review, self.ids["ann"], REASONS, TAGS)
         for id in ("r20", "r21", "r24", "r25"):  # both have answered these: there is something to see and to learn
             for name in ("ann", "bob"):
@@ -68,6 +64,11 @@ class Twin:
             judging.write_note(review, self.ids["ann"], id, NOTES[opposite])
             judging.write_tags(review, self.ids["ann"], id, [TAGS[opposite]])
             judging.judge(review, ReviewerQueue(self.ids["ann"], TOPIC), id, said, reason=reason)
+        # From now on Ann has other records before her in each room, where the model learns from her answers alone.
+        first = judging.queue(review, ReviewerQueue(self.ids["ann"], TOPIC))[0].id
+        if learns == "own":
+            judging.skip(review, ReviewerQueue(self.ids["ann"], TOPIC), first)
+            judging.queue(review, ReviewerQueue(self.ids["ann"], TOPIC))
         for id in RECORDS:
             add_full_text(review, self.ids["ann"], id, f"{id}.pdf", b"%PDF-")
         full = full_text_of(TOPIC)
@@ -80,41 +81,22 @@ class Twin:
             reason="" if opposite else REASONS[0],
         )
 
-    def client(self, name):
-        if name not in self.clients:
-            self.clients[name] = TestClient(self.app, base_url=ORIGIN)
-            self.clients[name].post("/login", data={"name": name, "password": PASSWORD})
-            page = self.clients[name].get("/account").text
-            self.clients[name].headers["x-csrf-token"] = re.search(r'data-csrf="([^"]+)"', page)[1]
-        return self.clients[name]
 
-    def ask(self, name, method, path, **more):
-        """A reply, without what differs between any two rooms: the number of the project, secrets and times."""
-        client = self.client(name)
-        self.clocks.append(self.clock)
-        reply = client.request(method, path.replace("{project_id}", self.project), **more)
-        told = reply.content
-        if told[:2] == b"PK":
-            with zipfile.ZipFile(io.BytesIO(told)) as archive:
-                told = b"\n".join(name.encode() + archive.read(name) for name in sorted(archive.namelist()))
-        told = told.replace(self.project.encode(), b"PROJECT")
-        told = told.replace(client.headers["x-csrf-token"].encode(), b"SECRET")
-        told = re.sub(rb'"(created|time)": ?[0-9.]+', rb'"\1":TIME', told)
-        told = re.sub(rb"(<dc(terms)?:(created|modified|date)[^>]*>)[^<]*", rb"\1TIME", told)
-        return reply.status_code, told
+@pytest.fixture
+def learns() -> str:
+    return "settled"
 
 
 @pytest.fixture
-def twins(tmp_path, records, monkeypatch):
+def twins(tmp_path, records, monkeypatch, learns):
     clocks = []  # the last is that of the twin that is asked: the same is done at the same time in both
     for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
     monkeypatch.setattr("textbayes.app.full_texts.pdf_text", lambda content: "the text of a paper on tea")
-    made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks) for opposite in (False, True)]
+    made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks, learns) for opposite in (False, True)]
     yield made
     for twin in made:
-        twin.app.state.training.close()
-        twin.app.state.registry.close()
+        twin.close()
 
 
 # What parts of paths and questions may be; a route with another part must be added here.
@@ -122,20 +104,8 @@ PARTS = {
     "project_id": ("{project_id}",), "record_id": RECORDS, "id": RECORDS, "kind": KINDS, "figure": tuple(DRAWINGS),
     "format": ("svg", "png"), "show": (*FILTERS, f"tag: {TAGS[0]}", f"tag: {TAGS[1]}"),
     "topic": (TOPIC, full_text_of(TOPIC)), "find": ("", "tea"), "start": (0,), "sort": SORTS, "only": ONLY,
-    "scanned": ("",),
+    "scanned": ("",), "ahead": (2,),
 }  # fmt: skip
-ELSEWHERE = (
-    "/models",
-    "/account",
-    "/tokens",
-    "/people",
-    "/uploads",
-    "/login",
-    "/logout",
-    "/enter",
-    "/favicon.ico",
-    "/me",
-)
 CHANGES = {
     # What Bob may do before he answers what Ann has answered; in this order.
     ("POST", "/api/v1/projects/{project_id}/judgements"): {"json": {"id": "r41", "answer": "irrelevant"}},
@@ -159,6 +129,9 @@ CHANGES = {
     ("POST", "/api/v1/projects/{project_id}/conflicts"): {"json": {"id": "r0", "answer": "relevant"}},
     ("POST", "/projects/{project_id}/conflicts"): {"data": {"id": "r0", "answer": "relevant"}},
     ("PATCH", "/api/v1/projects/{project_id}"): {"json": {"strategy": "likely=0.5,random=0.5"}},
+    ("POST", "/projects/{project_id}/simulation"): {"data": {}},
+    ("POST", "/projects/{project_id}/release"): {"data": {}},
+    ("POST", "/api/v1/projects/{project_id}/queue/release"): {"json": {}},
     ("POST", "/projects/{project_id}/strategy"): {"data": {"strategy": "likely"}},
     ("POST", "/api/v1/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx1,Green tea pots\n")}},
     ("POST", "/projects/{project_id}/records"): {"files": {"file": ("x.csv", "id,text\nx2,Iron shafts and ore\n")}},
@@ -168,8 +141,14 @@ CHANGES = {
     ("POST", "/projects/{project_id}/answers"): {"data": {"id": ["r46", "r47"], "answer": "irrelevant"}},
     ("POST", "/projects/{project_id}/duplicates"): {"data": {"number": "1"}},
     ("POST", "/api/v1/projects/{project_id}/duplicates/1/separate"): {},
+    ("POST", "/api/v1/projects/{project_id}/duplicates"): {"json": {"id": "r3", "into": "r48"}},
+    ("POST", "/projects/{project_id}/duplicates/merge"): {"data": {"id": "r4", "into": "r49"}},
     ("PUT", "/api/v1/projects/{project_id}/members"): {"json": {"name": "cid", "role": "reader"}},
     ("POST", "/projects/{project_id}/members"): {"data": {"name": "cid", "role": "reader"}},
+    ("POST", "/api/v1/projects/{project_id}/invites"): {"json": {"uses": 2}},
+    ("POST", "/projects/{project_id}/invites"): {"data": {"role": "reader"}},
+    ("DELETE", "/api/v1/projects/{project_id}/invites/none"): {},
+    ("POST", "/projects/{project_id}/invites/none/withdraw"): {},
     ("PUT", "/api/v1/projects/{project_id}/people"): {"json": {"name": "ann"}},
     ("POST", "/projects/{project_id}/people"): {"data": {"name": "ann"}},
 }  # fmt: skip
@@ -178,60 +157,31 @@ NOT_ASKED = {
     ("DELETE", "/api/v1/projects/{project_id}"), ("POST", "/projects/{project_id}/delete"),
     ("POST", "/api/v1/projects"), ("POST", "/api/v1/projects/import"),
 }  # fmt: skip
-AT = ("/api/v1/projects/{project_id}", "/projects/{project_id}")
 OF_CATEGORIES = {  # projects of another kind, which refuse reviews
     *((method, f"{at}/labels") for at in AT for method in ("GET", "POST")),
-    *(("POST", f"{at}/{path}") for at in AT for path in ("labels/{label}/merge", "train")),
+    *(("POST", f"{at}/{path}") for at in AT for path in ("labels/{label}/merge", "train", "gold")),
     ("PUT", f"{AT[0]}/labels/{{label}}"), ("DELETE", f"{AT[0]}/labels/{{label}}"),
     ("POST", f"{AT[1]}/labels/{{label}}/remove"),
 }  # fmt: skip
-LABEL = {"name": "n", "description": "", "into": 2}
+LABEL = {"name": "n", "description": "", "into": 2, "id": "r1", "answer": "1"}
 
 
-def routes(app):
-    """Methods and paths of all routes, and of each what it asks for."""
-    for included in app.routes:
-        for route in getattr(included, "effective_route_contexts", lambda one=included: [one])():  # FastAPI >= 0.130
-            if hasattr(route, "dependant"):
-                for method in route.methods:
-                    yield method, route.path, [one.alias for one in route.dependant.query_params]
-
-
-def looks(app):
-    """Every page and every reply that can be looked at, with all that its parts may be."""
-    for method, path, asks in routes(app):
-        if method != "GET" or path.removeprefix("/api/v1").startswith(ELSEWHERE) or (method, path) in OF_CATEGORIES:
-            continue
-        names = re.findall(r"{(\w+)}", path)
-        if "figures" in path:
-            names = ["project_id", "figure", "format"]
-            path = re.sub(r"{(kind|figure)}", "{figure}", path)
-        for chosen in itertools.product(*(PARTS[name] for name in names)):
-            address = path
-            for name, part in zip(names, chosen, strict=True):
-                address = address.replace(f"{{{name}}}", part)
-            for values in itertools.product(*(PARTS[name] for name in asks)):
-                yield address, dict(zip(asks, values, strict=True))
-
-
-def assert_same(twins, name, method, path, **more):
-    (code, one), (other_code, other) = (twin.ask(name, method, path, **more) for twin in twins)
-    assert code == other_code < 500, (name, method, path)
-    assert one == other, (name, method, path, more)
-    assert not any(note.encode() in one for note in NOTES), (name, method, path)
-    return code, one
-
-
-@pytest.mark.parametrize("name", ["bob", "dan", "cid"])
+@pytest.mark.parametrize(
+    ("name", "learns"),
+    [("bob", "settled"), ("dan", "settled"), ("cid", "settled"), ("bob", "own"), ("dan", "own")],
+)
 def test_no_reply_tells_what_the_first_one_said(twins, name):
     """Bob reviews, Dan is an owner who reviews too, Cid looks on."""
     app = twins[0].app
     n_asked = 0
-    for path, asked in looks(app):
+    for path, asked in looks(app, PARTS, OF_CATEGORIES):
         if "figures" in path and name != "bob":
             continue  # they take long, and are the same for all
         code, _ = assert_same(twins, name, "GET", path, params=asked, follow_redirects=False)
-        assert code in (200, 303) or (name == "cid" and path.endswith("/queue")), (path, code)
+        assert code in (200, 303) or path.endswith("/invites") or (name == "cid" and path.endswith("/queue")), (
+            path,
+            code,
+        )
         n_asked += 1
     assert n_asked > 50
     for (method, path), sent in CHANGES.items():
@@ -243,9 +193,9 @@ def test_no_reply_tells_what_the_first_one_said(twins, name):
         sent = {"json" if path.startswith("/api") else "data": LABEL} if method != "GET" else {}
         code, _ = assert_same(twins, name, method, path.replace("{label}", "1"), **sent)
         assert code in (400, 403, 422), path
-    known = {"{record_id}": "r1", "{number}": "1"}
+    known = {"{record_id}": "r1", "{number}": "1", "{invite_id}": "none"}
     changing = {
-        (method, re.sub(r"{(record_id|number)}", lambda one: known[one[0]], path))
+        (method, re.sub(r"{(record_id|number|invite_id)}", lambda one: known[one[0]], path))
         for method, path, _ in routes(app)
         if method != "GET"
     }
@@ -271,6 +221,23 @@ def test_all_is_seen_when_both_have_answered(twins):
         assert one != other, path
     for twin, note in zip(twins, NOTES, strict=True):
         assert note.encode() in twin.ask("bob", "GET", f"{at}/records/r0")[1]
+
+
+@pytest.mark.parametrize("learns", ["own"])
+def test_a_model_of_own_answers_shows_them_to_their_person_alone(twins):
+    """Ann's queue and probabilities differ between the rooms, so that those of others can be told to be the same."""
+    at = "/api/v1/projects/{project_id}"
+    for path in (f"{at}/queue", f"{at}/words", f"{at}/records?sort=probability", f"{at}/export.zip"):
+        (_, one), (_, other) = (twin.ask("ann", "GET", path) for twin in twins)
+        assert one != other, path
+    held = [twin.review._assignments.held[ReviewerQueue(twin.ids["ann"], TOPIC)] for twin in twins]
+    assert held[0].keys() != held[1].keys()
+    for _ in range(12):  # Bob reads on: not even records that Ann has before her come otherwise
+        _, told = assert_same(twins, "bob", "GET", f"{at}/queue")
+        id = next(one["id"] for one in json.loads(told))
+        if id in FIRST:
+            break  # both have answered then, and may know
+        assert_same(twins, "bob", "POST", f"{at}/judgements", json={"id": id, "answer": "irrelevant"})
 
 
 def test_one_sees_what_one_said_oneself(twins):

@@ -10,6 +10,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import DatabaseError
 
 from textbayes.app import judging
+from textbayes.app.accounts import local_user
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import costs_of_certainty
 from textbayes.app.database import Event, Project, Store
@@ -18,6 +19,7 @@ from textbayes.app.exports import read_project, write_project
 from textbayes.app.importing import ReadFile
 from textbayes.app.live import MissingProjectError, ReviewCache, ReviewRegistry
 from textbayes.app.projects import add_records, delete_project
+from textbayes.app.run import make_sample
 from textbayes.app.words import said_words, say, words_of_protocol
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
@@ -50,6 +52,34 @@ def test_reading_finds_what_the_question_asks_for(room, me, project):
     assert len(set(seen)) == 18
     assert {int(id[1:]) % 4 for id in seen[:15]} == {0}
     assert len(judging.queue(review, place)) == judging.AHEAD
+
+
+def test_few_words_of_a_record_are_marked(room, me, project):
+    """After twenty answers nearly every word has some weight; at most eight are marked, and named."""
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
+    read_on(review, place, 20)
+    for one in judging.queue(review, place):
+        marked = {part.text.lower() for part in [*one.heading, *one.text] if part.level}
+        assert 1 <= len(one.words) <= 8
+        assert 1 <= len(marked) <= len({word for term in one.words for word in term.split()})
+
+
+def test_a_word_may_be_weak_or_strong(room, me, project):
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
+    priors = {}
+    for strength in ("weak", "medium", "strong"):
+        say(review, place, "ore", "against", strength)
+        with review.model() as screening:
+            (said,) = said_words(screening, "relevant")
+        assert (said.strength, said.direction) == (strength, "against")
+        priors[strength] = said.prior
+    assert priors["weak"] == pytest.approx(priors["medium"] / 2)
+    assert priors["strong"] == pytest.approx(priors["medium"] * 2)
+    with pytest.raises(InputError, match="strength='huge'"):
+        say(review, place, "ore", "for", "huge")
+    room.forget(project)
+    with room.review(project).model() as screening:  # from the events
+        assert said_words(screening, "relevant") == [said]
 
 
 def test_short_words_of_a_protocol_count(room, project):
@@ -217,3 +247,19 @@ def test_words_rank_the_queue_anew_at_once(room, me, project):
     after = judging.queue(review, place)
     assert after[0].id == first[0].id, "what is being read stays"
     assert "ore" in after[1].title
+
+
+@pytest.mark.slow
+def test_the_sample_asks_for_takeovers(room):
+    """The embedded news, none of it answered; there is one sample, and none beside projects of one's own."""
+    id = make_sample(room)
+    if id is None:
+        pytest.skip("needs the embedded news (extra demo)")
+    review, place = room.review(id), ReviewerQueue(local_user(room.store).id, "relevant")
+    assert review.collection.n_records == 2225
+    assert dict(review.screening.settings.questions) == {"relevant": "find all stories on takeovers"}
+    first = judging.queue(review, place)[0]
+    assert "takeover" in "".join(part.text for part in [*first.heading, *first.text])
+    with review.looking() as assignments:
+        assert not assignments.opinions["relevant"]
+    assert make_sample(room) is None

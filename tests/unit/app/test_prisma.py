@@ -205,4 +205,6 @@ def test_several_records_are_answered_at_once_and_that_is_undone(review):
     assert page.count('type="checkbox" form="many"') == 49  # of fifty on the page one has an answer
     answered = review.post("/answers", {"id": ["r5", "r6"], "answer": "unsure"})
     assert "2 records answered: unsure" in answered
+    assert "1 record answered: unsure" in review.post("/answers", {"id": ["r7"], "answer": "unsure"})
+    assert "1 answer removed" in review.post("/answers", {"id": ["r7"], "answer": "withdrawn"})
     assert "2 answers removed" in review.post("/answers", {"id": ["r5", "r6"], "answer": "withdrawn"})

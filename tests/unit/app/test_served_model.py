@@ -23,7 +23,8 @@ TOKEN = {"authorization": "Bearer the-token"}
 def serve(tmp_path):
     def make(**parameters):
         path = tmp_path / "model.tb"
-        save_model(TextCategorizer(**parameters).fit(TEXTS, LABELS), path)
+        labels = parameters.pop("labels", LABELS)
+        save_model(TextCategorizer(**parameters).fit(TEXTS, labels), path)
         app = create_model_app(path, AppSettings(database="", origin=ORIGIN), "the-token")
         return path, TestClient(app, base_url=ORIGIN, headers=TOKEN)
 
@@ -42,6 +43,23 @@ def test_answers_are_those_of_the_model(serve):
     why = client.post("/api/v1/explain", json={"text": "corn and wheat", "label": "grain"}).json()
     assert why["probability"] == pytest.approx(told[0]["probabilities"]["grain"])
     assert {word["word"] for word in why["words"]} <= {"corn", "and", "wheat"}
+
+
+@pytest.mark.parametrize("model", ["linear:prior=gaussian", "counts"])
+def test_a_label_tree_is_in_every_answer(serve, model):
+    tree, lists = {"grain": "goods", "money": "goods"}, [["grain"], ["grain"], ["grain"], ["money"], [], ["money"]]
+    path, client = serve(model=model, label_tree=tree, labels=lists)
+    texts = ["corn and wheat", "rates of the bank", "corn and rates"]
+    told = client.post("/api/v1/classify", json={"texts": texts}).json()
+    loaded = load_categorizer(path)
+    assert [tuple(one["labels"]) for one in told] == loaded.predict_labels(texts)
+    for one, text in zip(told, texts, strict=True):
+        p = one["probabilities"]
+        assert p["goods"] >= max(p["grain"], p["money"])
+        assert "goods" in one["labels"] or not one["labels"]
+        why = client.post("/api/v1/explain", json={"text": text, "label": "goods"}).json()
+        assert why["probability"] == pytest.approx(p["goods"])
+    assert any("goods" in one["labels"] for one in told)
 
 
 def test_a_model_that_can_learns_and_the_file_has_it(serve):
@@ -65,6 +83,17 @@ def test_what_cannot_be_done_is_said(serve):
         assert answer.status_code == 400, labels
     assert client.post("/api/v1/classify", json={"texts": []}).json() == []
     assert client.post("/api/v1/classify", json={"text": "corn"}).status_code == 422
+
+
+def test_what_a_request_lacks_is_said(serve):
+    _, client = serve()
+    bare = client.post("/api/v1/classify", content='{"texts": ["corn"]}', headers={"content-type": "text/plain"})
+    assert bare.status_code == 422
+    assert bare.json()["detail"][0]["msg"] == "send Content-Type: application/json"
+    client.headers.pop("authorization")
+    told = client.post("/api/v1/classify", json={"texts": ["corn"]}).json()["detail"]
+    assert told.startswith("send the token shown when `serve` started")
+    assert told.endswith("Authorization: Bearer TOKEN")
 
 
 @pytest.mark.parametrize("header", [{}, {"authorization": "Bearer x"}, {"authorization": "Basic the-token"}])

@@ -15,6 +15,7 @@ from textbayes.app import assignments as assignments_module
 from textbayes.app import judging
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.database import Event, Store
+from textbayes.app.exports import read_project, write_project
 from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.projects import NewProject, create_project
 from textbayes.app.records import show
@@ -89,22 +90,21 @@ def test_two_servers_hand_no_record_to_two_people(room, project, database):
 
 
 def test_what_another_server_took_meanwhile_is_not_handed_out(room, project, database, monkeypatch):
-    """Between the pick of a record and its handing out another server hands it out: a free one is given instead."""
+    """Between the pick of records and their handing out another server hands them out: free ones are given instead."""
     other, review = ReviewRegistry(Store(database), ReviewCache(None)), room.review(project)
     theirs, write, tried = [], review.write, []
 
     def late(make, store=None):
-        if len(tried) < 3:
+        if len(tried) < 2:  # twice, with all spare ones
             tried.append(1)
-            theirs.extend(
-                shown.id for shown in judging.queue(other.review(project), ReviewerQueue(300 + len(tried), TOPIC))
-            )
+            readers = (ReviewerQueue(300 + 10 * len(tried) + k, TOPIC) for k in range(10))
+            theirs.extend(shown.id for reader in readers for shown in judging.queue(other.review(project), reader))
         write(make, store)
 
     monkeypatch.setattr(review, "write", late)
     mine = [shown.id for shown in judging.queue(review, ANN)]
-    assert len(tried) == 3
-    assert len(theirs) == 6
+    assert len(tried) == 2
+    assert len(theirs) == 40
     assert mine
     assert not set(mine) & set(theirs)
     other.close()
@@ -206,3 +206,43 @@ def test_one_answer_sent_by_many_at_once_is_stored_once(room, project):
     for thread in threads:
         thread.join()
     assert sum(body["kind"] == "judgement" for _, body in bodies(room.store, project)) == 1
+
+
+def test_ten_ahead_are_one_persons_until_they_are_released(room, me, project):
+    """No record goes to two; what is fetched ahead, a tenth of the rest at most, is free again when it is released."""
+    review, others = room.review(project), ReviewerQueue(102, TOPIC)
+    mine = ReviewerQueue(me.id, TOPIC)
+    assert len(judging.queue(review, mine)) == judging.AHEAD == 2
+    first = [one.id for one in judging.queue(review, mine, 10)]
+    assert len(first) == 5  # 58 are free: a tenth of them
+    theirs = [one.id for one in judging.queue(review, others, 10)]
+    assert len(theirs) == 5
+    assert not set(first) & set(theirs)
+    with pytest.raises(InputError, match="is being read by somebody else"):
+        judging.judge(review, others, first[4], "relevant")
+    judging.judge(review, mine, first[4], "relevant")  # in any order, as an outbox may send them
+    judging.judge(review, mine, first[0], "irrelevant")
+    assert [one.id for one in judging.queue(review, mine)] == first[
+        1:3
+    ]  # asked for less, it is shown less, and keeps all
+    judging.release(review, mine)
+    with review.looking() as assignments:
+        assert list(assignments.held[mine]) == first[1:3]
+    judging.release(review, mine)  # nothing more is to be released, and no event is written
+    assert sum(body["kind"] == "release" for _, body in bodies(room.store, project)) == 1
+    with review.model() as screening:
+        assert len(screening.topic().handed_out) == 2 + 5
+    judging.judge(review, others, first[3], "irrelevant")  # it was free
+    with pytest.raises(InputError, match="has an answer of somebody else"):
+        judging.judge(review, mine, first[3], "relevant")
+    room.forget(project)  # the events say the same
+    with room.review(project).looking() as assignments:
+        assert list(assignments.held[mine]) == first[1:3]
+
+
+def test_a_project_with_a_release_moves(room, me, project):
+    review, mine = room.review(project), ReviewerQueue(me.id, TOPIC)
+    judging.queue(review, mine, 10)
+    judging.release(review, mine)
+    copy = read_project(room, me, write_project(room, review, me.id))
+    assert "release" in [body["kind"] for _, body in bodies(room.store, copy)]

@@ -47,7 +47,7 @@ def test_intervals_and_calibration_leave_every_probability_as_it_is(several, tmp
     more, later = texts_and_labels(2, 20, several)
     before = model.predict_proba(more)
     assert not np.array_equal(model.update(more, later).predict_proba(more), before)
-    with pytest.raises(NotSupportedError, match="train it with --intervals"):
+    with pytest.raises(NotSupportedError, match="train --intervals"):
         plain.update(more, later)
 
 

@@ -85,9 +85,19 @@ def test_plug_in_is_at_the_posterior_mean():
 def test_intervals_of_probabilities_hold_what_they_say(model):
     X = model.weighting_.transform(model.vectorizer_.transform(NEW)).toarray()
     low, high = model.predict_interval(NEW, level=0.8)
-    for k, one in enumerate(model.draws_.labels):
-        eta = X[:, one.columns] @ one.weights.reshape(-1, len(one.columns)).T.astype(float) + one.intercept.ravel()
-        inside = ((ndtr(eta) >= low[:, [k]]) & (ndtr(eta) <= high[:, [k]])).mean(axis=1)
+    proba = np.stack(
+        [
+            ndtr(X[:, one.columns] @ one.weights.reshape(-1, len(one.columns)).T.astype(float) + one.intercept.ravel())
+            for one in model.draws_.labels
+        ],
+        axis=-1,
+    )
+    if model.label_space_.kind == "multiclass":  # of what is shown: each draw normalised
+        proba = proba**model.inverse_temperature_
+        proba /= proba.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose([low, high], np.quantile(proba, [0.1, 0.9], axis=1), atol=1e-5)
+    else:
+        inside = ((proba >= low[:, None]) & (proba <= high[:, None])).mean(axis=1)
         np.testing.assert_allclose(inside, 0.8, atol=0.02)
 
 

@@ -10,21 +10,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.core.array_fields import Array, Column, Csr, Dense, Hyper, Table
 from textbayes.core.codec import (
-    Array,
     Choice,
-    Column,
-    Csr,
-    Dense,
     Flag,
-    Hyper,
     List,
     Named,
     Null,
     Number,
     Record,
     Row,
-    Table,
     Text,
     Unread,
     Whole,

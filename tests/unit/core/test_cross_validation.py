@@ -94,6 +94,26 @@ def test_folds_are_passed_on():
     assert Folds.of(FOLDS, Y) is FOLDS
 
 
+@pytest.mark.parametrize(("share", "held_out"), [(0.25, 25), (0.33, 34), (0.3, 30), (0.001, 5), (0.999, 95)])
+def test_a_share_is_a_validation_set_with_its_part_of_every_label(share, held_out):
+    indicator = np.arange(100)[:, None] % np.array([2, 10]) == 0
+    folds = Folds.of(share, indicator, 1)
+    assert folds.n == 1
+    train, test = folds.split(0)
+    assert abs(test.sum() - held_out) <= 1
+    assert (train == ~test).all()
+    for label in (0, 1):
+        assert abs(indicator[test, label].sum() - held_out / 100 * indicator[:, label].sum()) <= 1
+    groups = np.arange(100) // 4
+    grouped = Folds.of(share, indicator, 1, groups).split(0)[1]
+    assert all(len(set(grouped[groups == group])) == 1 for group in range(25))
+    counted = np.arange(100) >= 40
+    assert not Folds.of(share, indicator, 1, counted=counted).split(0)[1][:40].any()
+    copies = np.where(np.arange(100) % 2, np.arange(100) - 1, np.arange(100))
+    together = Folds.stratified(indicator, share, 1, copies=copies).held_out
+    assert (together[::2] == together[1::2]).all()
+
+
 def test_fold_numbers_may_have_gaps():
     number = np.arange(23) % 3 * 2 - 2  # −2, 0, 2
     folds = Folds.of(number, Y)

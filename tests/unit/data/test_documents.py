@@ -125,13 +125,6 @@ def test_options_reach_the_format_guessed(tmp_path):
         list(open_documents(path, multilabel=True))
 
 
-def test_vectors_are_refused_with_the_way_to_read_them(tmp_path):
-    path = tmp_path / "a.svm.xz"
-    path.touch()
-    with pytest.raises(NotSupportedError, match=r"holds vectors, not texts; read it with .*read_svmlight"):
-        list(open_documents(path))
-
-
 def test_documents_stream_from_a_pipe(endless):
     stream = endless(b"", b'{"text": "some words"}\n')
     assert len(list(itertools.islice(open_documents(stream), 1000))) == 1000

@@ -65,9 +65,9 @@ def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_changes(packag
 def test_processes_that_start_at_once_share_an_empty_cache(package, tmp_path):
     cache = str(tmp_path / "cache")
     processes = [start(package, NUMBA_CACHE_DIR=cache) for _ in range(3)]
-    for process in processes:
-        out, told = process.communicate()
-        assert out.split() == ["3.0", "True"], told
+    found = [process.communicate() for process in processes]
+    assert [out.split()[0] for out, _ in found] == ["3.0"] * 3, found
+    assert any(out.split()[1] == "True" for out, _ in found)  # one that starts late may find what another compiled
     assert step(package, NUMBA_CACHE_DIR=cache)[0] == "3.0 False"
 
 

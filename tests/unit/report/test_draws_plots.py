@@ -65,6 +65,6 @@ def test_what_cannot_be_drawn_is_refused(model, tmp_path):
     with pytest.raises(InputError, match="level=95"):
         plot_words(model, tmp_path / "words.svg", level=95)
     plain = TextCategorizer(cv=2, intervals=True).fit(TEXTS, LABELS)
-    with pytest.raises(InputError, match="nothing to draw"):
+    with pytest.raises(InputError, match="no draws to plot: it was not sampled"):
         plot_words(plain, tmp_path / "words.svg")
     assert list(tmp_path.iterdir()) == []

@@ -52,3 +52,14 @@ def test_plotting_leaves_no_global_state():
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_names_of_points_that_lie_close_together_are_left_out():
+    """At 100 % several limits stand side by side, where their names would lie on one another."""
+    close = [
+        Coverage(0.0, 1.0, 0.9),
+        *(Coverage(p, share, 1.0) for p, share in ((0.95, 0.7), (0.98, 0.66), (0.99, 0.62))),
+    ]
+    drawn = coverage_plot(close)
+    assert [name in drawn for name in ("all texts", "p ≥ 0.95", "p ≥ 0.98", "p ≥ 0.99")] == [True, True, False, False]
+    assert "p ≥ 0.99" in coverage_plot([close[0], close[1], Coverage(0.99, 0.2, 1.0)])

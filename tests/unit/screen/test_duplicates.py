@@ -53,3 +53,17 @@ def test_records_that_were_there_stay_apart():
     kept, merged = merge_duplicates([record("d", "Title of its own", doi="10.1/X"), record("e", "New one")], old)
     assert [document.id for document in kept] == ["a", "b", "c", "e"]
     assert [(found.id, found.into) for found in merged] == [("d", "a")]
+
+
+def test_records_with_other_fields_are_merged_in_any_order():
+    bare = Document(
+        "1", "Green tea and the heart of rats", fields={"title": "Green tea and the heart of rats", "authors": ""}
+    )
+    full = Document(
+        "2",
+        "Green tea and the heart of rats. More.",
+        fields={"title": "Green tea and the heart of rats", "year": "2001"},
+    )
+    for pair in ([bare, full], [full, bare]):
+        (one,) = merge_duplicates(pair)[0]
+        assert one.fields == {"title": "Green tea and the heart of rats", "authors": "", "year": "2001"}

@@ -72,6 +72,46 @@ def test_words_move_the_ranking_until_forgotten(screening, review):
     np.testing.assert_array_equal(state.topic().predictors, before)
 
 
+def test_a_word_is_weak_or_strong(screening):
+    """Half or twice the prior weight of a medium one, of each word of a phrase; a snapshot keeps it."""
+    means = {}
+    for strength in ("weak", "medium", "strong"):
+        state = screening()
+        state.apply(state.word("ore", "against"))
+        entry = state.word("Tea", "for", strength=strength)
+        assert entry.get("strength", "medium") == strength
+        state.apply(entry)
+        column = state.collection.vectorizer.columns_by_term()["tea"]
+        means[strength] = state.topic().weights()[0][column]
+        again = screening()
+        again.restore(*state.to_state())
+        np.testing.assert_array_equal(again.topic().predictors, state.topic().predictors)
+    assert means["weak"] == pytest.approx(means["medium"] / 2)
+    assert means["strong"] == pytest.approx(means["medium"] * 2)
+    state.apply(state.word("tea", "for"))  # said anew, it is of medium strength
+    assert state.topic().strengths == {}
+    old, arrays = state.to_state()
+    del old["topics"][0]["strengths"]  # as earlier versions wrote it
+    screening().restore(old, arrays)
+    with pytest.raises(InputError, match="strength='huge'"):
+        state.word("tea", "for", strength="huge")
+
+
+def test_the_words_behind_a_record_are_those_with_most_of_the_weight(screening):
+    state = screening()
+    state.apply(state.judgement("r0", "relevant"))
+    state.apply(state.judgement("r1", "irrelevant"))
+    known = state.topic()
+    for row in range(2, 30):
+        every = known.words_behind(row, 10_000)
+        some = known.words_behind(row, 10_000, 0.8)
+        total, last = sum(map(abs, every.values())), list(some.values())[-1]
+        assert list(every)[: len(some)] == list(some)
+        assert sum(map(abs, some.values())) >= 0.8 * total - 1e-9
+        assert sum(map(abs, some.values())) - abs(last) < 0.8 * total
+        assert len(known.words_behind(row, 3, 0.8)) <= 3
+
+
 def test_capitals_and_spaces_of_a_word_do_not_count(screening):
     state = screening()
     state.apply(state.word(" TEA ", "for"))
@@ -147,6 +187,16 @@ def test_a_question_counts_the_less_the_more_is_read_in_vain(screening, review):
     assert shares[-1] < 0.5
 
 
+@pytest.mark.parametrize("mean", [-1e4, 1e4])
+def test_a_table_may_be_sure_that_the_question_misleads(screening, mean):
+    state = screening(questions={"relevant": "tea"}, prior=WordPriors([WordPrior("tea", "*", mean)]))
+    topic = state.topics["relevant"]
+    assert np.isfinite(topic.predictors).all()
+    for row in range(4):
+        state.apply(state.judgement(state.collection.ids[row], "relevant" if row % 2 else "irrelevant"))
+    assert np.isfinite(topic.predictors).all()
+
+
 def test_words_behind_a_record_add_up(screening, answer):
     state = screening(questions={"relevant": "green tea"}, prior=WordPriors([WordPrior("pots", "*", 1.0)]))
     answer(state, 20)
@@ -166,6 +216,31 @@ def test_withdrawn_answers_are_forgotten(screening, answer):
     assert (state.topic().answers == UNREAD).all()
     assert len(state.topic().reading().rows) == 0
     assert {pick.row for pick in state.next_records(150)} == set(range(150))
+
+
+def test_several_answers_cost_one_fit(screening, answer, review, monkeypatch):
+    """The weights are those of one fit for each; what a record looked like before its answer was as before them all."""
+    together, apart = screening(), screening()
+    entries = []
+    for one in (together, apart):
+        rows = answer(one, 20)
+        picks = one.next_records(6)
+        entries = [one.judgement(f"r{pick.row}", "relevant" if review[2][pick.row] else "irrelevant") for pick in picks]
+    before = together.topic().predictors.copy()
+    fits = []
+    fit = type(together.topic()._solver).fit
+    monkeypatch.setattr(type(together.topic()._solver), "fit", lambda *args: (fits.append(1), fit(*args)))
+    together.apply(*entries)
+    assert len(fits) == 1
+    for entry in entries:
+        apart.apply(entry)
+    assert len(fits) == 1 + len(entries)
+    # Half the squared distance of the weights is at most the gap at which a fit ends, 1e-4 for each unit of weight.
+    np.testing.assert_allclose(together.topic().predictors, apart.topic().predictors, atol=0.08)
+    reading = together.topic().reading()
+    assert reading.rows.tolist() == [*rows, *(pick.row for pick in picks)]
+    np.testing.assert_array_equal(reading.predictors[-6:], before[[pick.row for pick in picks]])
+    assert apart.topic().reading().predictors[-1] != reading.predictors[-1]
 
 
 def test_unsure_is_read_but_teaches_nothing(screening):

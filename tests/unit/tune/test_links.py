@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import metrics
 
 from textbayes import BayesLinearClassifier
 from textbayes.categorizer.model_types import make_model
@@ -15,7 +16,16 @@ from textbayes.inference import Problem
 from textbayes.links import make_link
 from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
-from textbayes.tune import LinkReport, factor_grid, link_report, search_link, search_scale, skew_t_links
+from textbayes.tune import (
+    BayesLinearClassifierCV,
+    LinkReport,
+    candidate_links,
+    factor_grid,
+    link_report,
+    search_link,
+    search_scale,
+    skew_t_links,
+)
 from textbayes.tune.links import AUTO_LINKS, default_families
 
 
@@ -66,10 +76,45 @@ def test_documents_of_no_weight_fold_as_if_they_were_not_there():
     np.testing.assert_allclose(weighted.loss, without.loss, rtol=1e-5)
 
 
-def test_a_validation_set_by_f1():
-    X, y = drawn("logit", n_docs=300)
-    found = search_link(problem_of(X, y), scales=3, cv=[(np.arange(200), np.arange(200, 300))], scoring="f1")
-    assert found.loss.shape == (9, 1)
+@pytest.mark.parametrize("scoring", ["log_loss", "f1"])
+def test_the_choice_is_that_of_separate_fits_at_every_point_of_the_grid(scoring):
+    """ν, γ and δ by what a validation set says, as Eyheramendy & Madigan do: one label often has the same F1."""
+    X, y = drawn("skew_t:df=4,skew=2", n_docs=240)
+    Y = np.column_stack([y, np.random.default_rng(1).random(240) < 0.1])
+    train, validation = np.arange(160), np.arange(160, 240)
+    dfs, skews, scales = [2.0, 8.0, 30.0], [0.5, 1.0, 2.0], [0.03, 0.3, 3.0]
+    problem = problem_of(X, y)._replace(y=np.where(Y, 1.0, -1.0))
+    asked = {"cv": [(train, validation)], "scoring": scoring, "tol": 1e-8, "max_iter": 2000}
+    found = search_link(problem, skew_t_links(dfs, skews), scales, **asked)
+    of_model = BayesLinearClassifierCV(
+        "auto:df=[2,8,30],skew=[0.5,1,2]", scales=scales, cv=[(train, validation)], scoring=scoring,
+        search_tol=1e-8, tol=1e-9, max_iter=2000,
+    ).fit(X, Y.astype(int))  # fmt: skip
+    for label in (0, 1):
+        figures = {}
+        for link in skew_t_links(dfs, skews):
+            for scale in scales:
+                fit = BayesLinearClassifier(link, scale=scale, tol=1e-9, max_iter=2000).fit(X[train], Y[train, label])
+                p = fit.predict_proba(X[validation])[:, 1]
+                loss = metrics.log_loss(Y[validation, label], p)
+                f1 = metrics.f1_score(Y[validation, label], p > 0.5, zero_division=0)
+                figures[make_link(link).spec, scale] = (1.0 - f1 if scoring == "f1" else 0.0, loss)
+        best = min(figures, key=figures.get)
+        assert found.chosen()[label] == best
+        assert (make_link(of_model.link_).for_label(label).spec, of_model.scale_[label]) == best
+    whole = BayesLinearClassifier(of_model.link_, scale=of_model.scale_[:, None], tol=1e-9, max_iter=2000).fit(X, Y)
+    np.testing.assert_allclose(of_model.coef_, whole.coef_, atol=1e-6)  # of training and validation documents
+
+
+def test_links_to_choose_among_are_told_by_a_grid():
+    assert candidate_links("auto") == AUTO_LINKS
+    assert candidate_links("auto:df=8") == [f"skew_t:df=8.0,skew={skew}" for skew in (0.5, 1.0, 2.0)]
+    assert len(candidate_links('auto:df=[1,"inf"],skew=[0.1,2]')) == 4
+    for link, said in (("auto:nu=1", "no parameter 'nu'"), ("auto:df=[x]", "give numbers"), ("auto:skew=-1", "skew")):
+        with pytest.raises(InputError, match=said):
+            candidate_links(link)
+        with pytest.raises(InputError, match=said):
+            make_model(f'linear:link="{link}"').fit(np.eye(4), [0, 1, 0, 1])
 
 
 def test_what_search_refuses():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, BackgroundTasks, File, Form, Path, Query, Response, UploadFile
+from fastapi import APIRouter, BackgroundTasks, File, Form, Path, Query, Request, Response, UploadFile
 
 from textbayes.app import judging
-from textbayes.app.access import Access, Owner, Reader, Registry, Reviewer, SignedIn, Writer
+from textbayes.app.access import Access, Owner, OwnerLooks, Reader, Registry, Reviewer, SignedIn, Writer, check_team
 from textbayes.app.accounts import (
     ListedMember,
     Stranger,
@@ -26,11 +26,13 @@ from textbayes.app.api.schemas import (
     RecordsAdded,
     StrategyChange,
 )
+from textbayes.app.assignments import AHEAD
 from textbayes.app.categories import NewCategories, create_categories, measure
 from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
-from textbayes.app.duplicates import list_duplicates, unmerge
+from textbayes.app.duplicates import list_duplicates, merge, unmerge
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
+from textbayes.app.invites import ListedInvite, list_invites, make_invite, withdraw
 from textbayes.app.labels import read_labels
 from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.prisma import PrismaNumbers, prisma_numbers, prisma_picture
@@ -54,6 +56,7 @@ from textbayes.screen.settings import TOPIC
 
 router = APIRouter(prefix="/projects", tags=["projects"])
 Topic = Annotated[str | None, Query(max_length=4_000, description="Needed where a project has several.")]
+Ahead = Annotated[int, Query(ge=AHEAD, le=judging.MOST_AHEAD, description="Records that are to be in your queue.")]
 
 
 @router.get("")
@@ -75,6 +78,10 @@ def make_project(
     prior: Annotated[str, Form(description="reviews or none.")] = "reviews",
     double: Annotated[bool, Form(description="Two people read every record.")] = False,
     take_answers: Annotated[bool, Form(description="Keep the decisions of the file as your answers.")] = False,
+    learns: Annotated[
+        str,
+        Form(description="Where two people read: settled, from their records, or own, each from their own answers."),
+    ] = "settled",
     kind: Annotated[str, Form(description="screening or categories.")] = SCREENING,
     labels: Annotated[str, Form(description="Of categories: one on each line, as name or name: description.")] = "",
     several: Annotated[bool, Form(description="Of categories: a text may have several labels, or none.")] = False,
@@ -85,14 +92,14 @@ def make_project(
     mapping = Mapping(tuple(field.strip() for field in text_fields.split(",") if field.strip()), id_field)
     read = read_records(file.filename or "records", file.file.read(), mapping)
     if kind == CATEGORIES:
-        plan = NewCategories(name, read_labels(labels), several, show_guess)
+        plan = NewCategories(name, read_labels(labels), several, show_guess, double)
         id = create_categories(registry, who.user, plan, read.records)
         return ProjectMade(id=id, n_records=len(read.records), merged=_merged(read.merged))
     asked = _questions(questions)
     settings = ScreenSettings(
         topics=tuple(asked), questions={topic: text for topic, text in asked.items() if text}, strategy=strategy
     )
-    id = project_of_file(registry, who.user, NewProject(name, settings, double, prior), read, take_answers)
+    id = project_of_file(registry, who.user, NewProject(name, settings, double, prior, learns), read, take_answers)
     return ProjectMade(id=id, n_records=len(read.records), merged=_merged(read.merged))
 
 
@@ -147,6 +154,12 @@ def duplicates(who: Reader, start: Annotated[int, Query(ge=0, lt=1 << 31)] = 0) 
     rows = [schemas.DuplicateListed(number=one.number, id=one.duplicate.id, into=one.record.id, reason=one.reason)
             for one in found.pairs]  # fmt: skip
     return schemas.Duplicates(duplicates=rows, start=found.start, n_found=found.n_found)
+
+
+@router.post("/{project_id}/duplicates", status_code=204)
+def merge_records(who: Owner, given: schemas.DuplicateFound) -> None:
+    """Take a record for the same paper as another one, which gets its answers where it has none; see also separate."""
+    merge(who.review, who.user, given.id, given.into)
 
 
 @router.post("/{project_id}/duplicates/{number}/separate", status_code=201)
@@ -205,6 +218,7 @@ def _described(who: Access) -> ProjectDescription:
         id=review.id, name=review.name, role=who.role, n_records=review.collection.n_records, kind=review.kind,
         topics=list(review.topics), questions={} if settings is None else dict(settings.questions),
         strategy=review.strategy, double=bool(review.settings.get("double")),
+        learns="own" if review.alone else "settled",
         target=None if settings is None else review.goal.target,
         confidence=None if settings is None else review.goal.confidence,
     )  # fmt: skip
@@ -231,9 +245,15 @@ RecordId = Annotated[str, Path(max_length=500)]
 
 
 @judging_router.get("/queue")
-def queue(who: Reviewer, topic: Topic = None) -> list[schemas.RecordShown]:
-    """Ask for the record to read now and the one after it; they are yours until they are answered."""
-    return [_shown(who, one) for one in judging.queue(who.review, who.queue_of(topic))]
+def queue(who: Reviewer, topic: Topic = None, ahead: Ahead = AHEAD) -> list[schemas.RecordShown]:
+    """Ask for the record to read now and those after it; they are yours until they are answered or released."""
+    return [_shown(who, one) for one in judging.queue(who.review, who.queue_of(topic), ahead)]
+
+
+@judging_router.post("/queue/release", status_code=204)
+def release(who: Reviewer, given: schemas.Release) -> None:
+    """Let others have the records of your queue from the third on, which you have asked for ahead."""
+    judging.release(who.review, who.queue_of(given.topic))
 
 
 @judging_router.post("/judgements", status_code=201)
@@ -308,7 +328,7 @@ def tags(who: Reviewer, record_id: RecordId, given: schemas.RecordTags) -> None:
 def words(who: Reader, topic: Topic = None) -> schemas.Words:
     """See what was said of words, what became of it, and the strongest words of the model."""
     name = topic_of(who.queue_of(topic).topic)
-    with who.review.model() as screening:
+    with who.review.model_for(who.user.id) as screening:
         said, strong = said_words(screening, name), strong_words(screening, name)
     return schemas.Words(said=said, strongest=strong)
 
@@ -317,7 +337,7 @@ def words(who: Reader, topic: Topic = None) -> schemas.Words:
 def say_word(who: Reviewer, given: schemas.WordDirection) -> None:
     """Favour or disfavour a word, or forget it; the queue is ranked anew at once."""
     asked = who.queue_of(given.topic)
-    say(who.review, asked._replace(topic=topic_of(asked.topic)), given.word, given.direction)
+    say(who.review, asked._replace(topic=topic_of(asked.topic)), given.word, given.direction, given.strength)
 
 
 @judging_router.get("/status")
@@ -345,6 +365,26 @@ def members(registry: Registry, who: Reader) -> list[ListedMember]:
 def change_member(registry: Registry, who: Owner, given: schemas.MemberChange) -> None:
     """Give somebody a role, or take it."""
     set_role(registry.store, who.user, who.review, given.name, given.role)
+
+
+@team_router.get("/invites")
+def invites(registry: Registry, who: OwnerLooks) -> list[ListedInvite]:
+    """List the invitations that can be used, without their secrets."""
+    return list_invites(registry.store, who.review.id)
+
+
+@team_router.post("/invites", status_code=201)
+def invite(request: Request, registry: Registry, who: Owner, given: schemas.NewInvite) -> schemas.InviteMade:
+    """Make a link by which people without an account make one and join."""
+    check_team(request)
+    made = make_invite(registry.store, who.user, who.review.id, given.role, given.days, given.uses)
+    return schemas.InviteMade(link=request.app.state.settings.origin + made)
+
+
+@team_router.delete("/invites/{invite_id}", status_code=204)
+def withdraw_invite(registry: Registry, who: Owner, invite_id: Annotated[str, Path(max_length=64)]) -> None:
+    """Let a link open nothing any more."""
+    withdraw(registry.store, who.user, who.review.id, invite_id)
 
 
 @team_router.get("/people")
@@ -375,3 +415,9 @@ def conflicts(who: Reader, topic: Topic = None) -> Disagreements:
 def settle(who: Owner, given: schemas.Settlement) -> None:
     """Settle a conflict."""
     judging.settle(who.review, who.queue_of(given.topic), given.id, given.answer, given.reason)
+
+
+@team_router.post("/gold", status_code=204)
+def set_gold(who: Owner, given: schemas.GoldQuestion) -> None:
+    """Make a text of a project of categories a gold question, by which people's answers are checked."""
+    judging.set_gold(who.review, who.queue_of(None), given.id, given.answer)

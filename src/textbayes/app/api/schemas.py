@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from textbayes.app.entries import LABEL_NUMBERS, Key, Reason
+from textbayes.app.invites import DAYS, LONGEST_DAYS, MOST_USES
 from textbayes.app.words import SaidWord, WordWeight
 
 MOST_TEXTS = 10_000
@@ -116,6 +117,7 @@ class ProjectDescription(BaseModel):
     questions: dict[str, str]
     strategy: str
     double: bool
+    learns: Literal["settled", "own"]
     target: float | None = Field(description="Of a project of categories null, like confidence.")
     confidence: float | None
 
@@ -248,6 +250,12 @@ class Skip(Body):
     key: Key | None = None
 
 
+class Release(Body):
+    """The topic whose queue is released."""
+
+    topic: Plain | None = None
+
+
 class Undo(Body):
     """The topic whose last answer is taken back."""
 
@@ -273,6 +281,7 @@ class WordDirection(Body):
 
     word: Annotated[Plain, Field(min_length=1, max_length=200)]
     direction: Literal["for", "against", "forget"]
+    strength: Literal["weak", "medium", "strong"] = "medium"
     topic: Plain | None = None
 
 
@@ -310,6 +319,27 @@ class MemberChange(Body):
     role: Literal["reader", "reviewer", "owner", "none"]
 
 
+class DuplicateFound(Body):
+    """A record that is the same paper as another one, which stays."""
+
+    id: Annotated[str, Field(max_length=500)]
+    into: Annotated[str, Field(max_length=500)]
+
+
+class NewInvite(Body):
+    """An invitation to make: the role that it gives, the days until it expires, and how many people may use it."""
+
+    role: Literal["reader", "reviewer", "owner"] = "reviewer"
+    days: float = Field(DAYS, gt=0, le=LONGEST_DAYS)
+    uses: int = Field(1, ge=1, le=MOST_USES)
+
+
+class InviteMade(BaseModel):
+    """The link of an invitation; it is shown this once."""
+
+    link: str
+
+
 class PersonMatch(Body):
     """Who a person of the file is: the name of an account, or nothing for somebody who has none here."""
 
@@ -321,9 +351,20 @@ class Settlement(Body):
     """The answer that stands."""
 
     id: Plain
-    answer: Literal["relevant", "irrelevant", "unsure"]
+    answer: Annotated[
+        str, Field(max_length=4_000, description="relevant, irrelevant or unsure; of categories numbers of labels.")
+    ]
     reason: Reason = ""
     topic: Plain | None = None
+
+
+class GoldQuestion(Body):
+    """A text and its known labels."""
+
+    id: Plain
+    answer: Annotated[
+        str, Field(max_length=4_000, description="Numbers of labels, none or unsure; withdrawn ends the question.")
+    ]
 
 
 class NewPerson(Body):

@@ -8,8 +8,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from textbayes.app import accounts
-from textbayes.app.access import COOKIE, Admin, AdminLooks, Registry, SignedIn, Writer, find_visitor, training_of
+from textbayes.app import accounts, invites
+from textbayes.app.access import (
+    COOKIE,
+    Admin,
+    AdminLooks,
+    Registry,
+    SignedIn,
+    Writer,
+    check_team,
+    find_visitor,
+    training_of,
+)
 from textbayes.app.accounts import Visitor
 from textbayes.app.downloads import Download
 from textbayes.app.importing import drop_upload, find_upload, keep_upload
@@ -26,7 +36,7 @@ from textbayes.app.models import (
     remove_model,
 )
 from textbayes.app.pages.render import page
-from textbayes.app.settings import LOGIN
+from textbayes.app.settings import JOIN, LOGIN
 from textbayes.app.throttle import TooManyTriesError
 from textbayes.core.errors import InputError
 from textbayes.report.texts import highlight
@@ -54,6 +64,33 @@ def login(
         status = 429 if isinstance(error, TooManyTriesError) else 401
         return page(request, "login.html.jinja", http_status=status, problem=str(error))
     return _with_cookies(request, RedirectResponse("/", 303), cookies.session, cookies.device)
+
+
+@router.get(JOIN)
+def join_page(request: Request, registry: Registry, invite: str = "") -> HTMLResponse:
+    """Ask one who was invited for a name and a password."""
+    check_team(request)
+    invites.check_open(registry.store, invite)
+    return page(request, "join.html.jinja", find_visitor(request), invite=invite, name="", problem="")
+
+
+@router.post(JOIN)
+def join(
+    request: Request,
+    registry: Registry,
+    invite: Annotated[str, Form()] = "",
+    name: Annotated[str, Form()] = "",
+    password: Annotated[str, Form()] = "",
+) -> Response:
+    """Make the account of one who was invited, and log it in."""
+    check_team(request)
+    throttle, address = request.app.state.throttle, request.client.host if request.client else ""
+    try:
+        cookies, project = invites.join(registry.store, throttle, invite, name, password, address)
+    except InputError as error:
+        status = 429 if isinstance(error, TooManyTriesError) else 400
+        return page(request, "join.html.jinja", http_status=status, invite=invite, name=name, problem=str(error))
+    return _with_cookies(request, RedirectResponse(f"/projects/{project}/judge", 303), cookies.session, cookies.device)
 
 
 @router.get("/favicon.ico")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from textbayes.app import categories
+from textbayes.app import categories, judging
 from textbayes.app.access import Owner, Reader, Registry, Reviewer, training_of
+from textbayes.app.labels import NONE
 from textbayes.app.pages.render import page
 
 router = APIRouter(prefix="/projects/{project_id}")
@@ -49,6 +51,19 @@ def remove(who: Owner, label: int) -> Response:
     """Take a label off all texts."""
     categories.remove_label(who.review, who.user.id, label)
     return RedirectResponse(f"/projects/{who.review.id}/labels", 303)
+
+
+@router.post("/gold")
+def set_gold(
+    who: Owner,
+    id: Annotated[str, Form()],
+    answer: Annotated[str, Form()],
+    label: Annotated[list[str] | None, Form(description="Numbers of labels, for the answer “labels”.")] = None,
+) -> Response:
+    """Make a text a gold question, or a text like others again."""
+    given = " ".join(label or []) or NONE if answer == "labels" else answer
+    judging.set_gold(who.review, who.queue_of(None), id, given)
+    return RedirectResponse(f"/projects/{who.review.id}/record?{urlencode({'id': id})}", 303)
 
 
 @router.post("/train")

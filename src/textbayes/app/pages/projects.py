@@ -8,12 +8,13 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from textbayes.app import judging
-from textbayes.app.access import Access, Owner, Reader, Registry, SignedIn, Writer
+from textbayes.app.access import Access, Owner, Reader, Registry, SignedIn, Writer, check_team
 from textbayes.app.accounts import list_members, list_strangers, match_person, set_role
 from textbayes.app.categories import NewCategories, create_categories
-from textbayes.app.duplicates import list_duplicates, unmerge
+from textbayes.app.duplicates import list_duplicates, merge, unmerge
 from textbayes.app.exports import CATEGORY_KINDS, KINDS, OF_RECORDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
+from textbayes.app.invites import DAYS, list_invites, make_invite, withdraw
 from textbayes.app.labels import read_labels
 from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.pages.render import page
@@ -29,6 +30,7 @@ _NOTHING: Given = {
     "name": "",
     "questions": "",
     "double": False,
+    "learns": "settled",
     "take_answers": False,
     "kind": SCREENING,
     "labels": "",
@@ -73,6 +75,7 @@ def take(
     id_field: Annotated[str, Form()] = "",
     prior: Annotated[str, Form()] = "none",
     double: Annotated[bool, Form()] = False,
+    learns: Annotated[str, Form()] = "settled",
     take_answers: Annotated[bool, Form()] = False,
     kind: Annotated[str, Form()] = SCREENING,
     labels: Annotated[str, Form()] = "",
@@ -84,20 +87,20 @@ def take(
     mapping = Mapping(tuple(dict.fromkeys(field for field in (title_field, text_field) if field)), id_field)
     if action == "look":
         given: Given = {
-            "name": name, "questions": questions, "double": double, "take_answers": take_answers, "kind": kind,
-            "labels": labels, "several": several, "hide_guess": hide_guess,
+            "name": name, "questions": questions, "double": double, "learns": learns, "take_answers": take_answers,
+            "kind": kind, "labels": labels, "several": several, "hide_guess": hide_guess,
         }  # fmt: skip
         return _look(request, registry, who, upload_id, mapping, given)
     sent = find_upload(registry.store, who.user, upload_id)
     read = read_records(sent.name, sent.content, mapping)
     check_choice("kind", kind, (SCREENING, CATEGORIES))
     if kind == CATEGORIES:
-        plan = NewCategories(name or sent.name, read_labels(labels), several, show_guess=not hide_guess)
+        plan = NewCategories(name or sent.name, read_labels(labels), several, show_guess=not hide_guess, double=double)
         id = create_categories(registry, who.user, plan, read.records)
     else:
         topics = topics_of(questions)
         settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
-        screening = NewProject(name or sent.name, settings, double, prior)
+        screening = NewProject(name or sent.name, settings, double, prior, learns if double else "settled")
         id = project_of_file(registry, who.user, screening, read, take_answers)
     registry.review(id)  # reads all records, here rather than at the first look
     drop_upload(registry.store, upload_id)
@@ -180,6 +183,13 @@ def separate(who: Owner, number: Annotated[int, Form(ge=0, lt=1 << 31)]) -> Resp
     return RedirectResponse(f"/projects/{who.review.id}/duplicates", 303)
 
 
+@settings_router.post("/duplicates/merge")
+def merge_records(who: Owner, id: Annotated[str, Form()], into: Annotated[str, Form()]) -> Response:
+    """Take a record for the same paper as another one."""
+    merge(who.review, who.user, id.strip(), into.strip())
+    return RedirectResponse(f"/projects/{who.review.id}/duplicates", 303)
+
+
 @settings_router.post("/lists")
 def change_lists(who: Owner, reasons: Annotated[str, Form()] = "", tags: Annotated[str, Form()] = "") -> Response:
     """Give the project other reasons for exclusion and tags, one on each line."""
@@ -200,6 +210,28 @@ def change_member(
     """Share the project with somebody, or no longer."""
     set_role(registry.store, who.user, who.review, name, role)
     return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.post("/invites")
+def invite(
+    request: Request,
+    registry: Registry,
+    who: Owner,
+    role: Annotated[str, Form()] = "reviewer",
+    days: Annotated[float, Form()] = DAYS,
+    uses: Annotated[int, Form()] = 1,
+) -> HTMLResponse:
+    """Make a link by which people join, and show it, once."""
+    check_team(request)
+    made = make_invite(registry.store, who.user, who.review.id, role, days, uses)
+    return _settings(request, registry, who, None, link=request.app.state.settings.origin + made)
+
+
+@settings_router.post("/invites/{invite_id}/withdraw")
+def withdraw_invite(registry: Registry, who: Owner, invite_id: str) -> Response:
+    """Let a link open nothing any more."""
+    withdraw(registry.store, who.user, who.review.id, invite_id)
+    return RedirectResponse(f"/projects/{who.review.id}/settings#invites", 303)
 
 
 @settings_router.post("/people")
@@ -233,13 +265,15 @@ def _settings(
     who: Access,
     topic: str | None,
     added: Added | None = None,
+    link: str = "",
 ) -> HTMLResponse:
     members, reviewer = list_members(registry.store, who.review.id), who.queue_of(topic or who.first_topic)
     strangers = list_strangers(registry.store, who.review)
+    invites = list_invites(registry.store, who.review.id) if who.may("owner") else []
     with who.review.looking() as assignments:
         unblinded, marks = assignments.sees_all(who.user.id), assignments.marks
     kinds = CATEGORY_KINDS if who.review.kind == CATEGORIES else KINDS
     return page(
         request, "settings.html.jinja", who, topic=reviewer.topic, members=members, kinds=kinds, of_records=OF_RECORDS,
-        strangers=strangers, unblinded=unblinded, marks=marks, added=added,
+        strangers=strangers, unblinded=unblinded, marks=marks, added=added, invites=invites, link=link,
     )  # fmt: skip

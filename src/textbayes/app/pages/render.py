@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from textbayes.app.access import Access
 from textbayes.app.accounts import Visitor
 from textbayes.app.stages import topic_of
+from textbayes.core.errors import plural
 from textbayes.display.lines import visible
 from textbayes.evaluate.asked import Share
 from textbayes.report.render import percent, signed
@@ -38,6 +39,7 @@ def _environment() -> Environment:
         "signed": signed,
         "day": day,
         "duration": duration,
+        "count": plural,
         "sentence": sentence,
         "hits": hits,
         "topic_of": topic_of,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, BackgroundTasks, Form, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
-from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.assignments import AHEAD, ReviewerQueue
 from textbayes.app.categories import measure, standing
 from textbayes.app.dashboard import (
     DRAWINGS,
@@ -29,10 +29,12 @@ from textbayes.app.pages.render import page, share_in_words
 from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_steps, prisma_svg
 from textbayes.app.records import SORTS, Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
+from textbayes.app.simulation import Answers, Simulated, simulation_svg
 from textbayes.app.stages import is_full_text, topic_of
 from textbayes.app.words import said_words, say, strong_words, words_of_protocol
 
 router = APIRouter(prefix="/projects/{project_id}")
+Ahead = Annotated[int, Query(ge=AHEAD, le=judging.MOST_AHEAD, description="Records that are to be in the queue.")]
 FormKey = Annotated[Key | None, Form(description="What is sent again with its key is kept once.")]
 _FIRST = 20  # records that are listed beside the words
 _PART = "x-part"  # header of a request by script, which wants the records and not the whole page
@@ -45,10 +47,10 @@ def project(who: Reader) -> Response:
 
 
 @router.get("/judge")
-def judge_page(request: Request, who: Reader, topic: str | None = None) -> Response:
-    """The record to read now, and the next."""
+def judge_page(request: Request, who: Reader, topic: str | None = None, ahead: Ahead = AHEAD) -> Response:
+    """The record to read now, and the next; further ones for a script whose line is slow."""
     reviewer = who.queue_of(topic or who.first_topic)
-    shown = judging.queue(who.review, reviewer) if _reads(who) else []
+    shown = judging.queue(who.review, reviewer, ahead) if _reads(who) else []
     return _answer(request, who, reviewer, shown)
 
 
@@ -85,6 +87,13 @@ def undo(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] =
     reviewer = who.queue_of(topic or who.first_topic)
     judging.undo(who.review, reviewer, key)
     return _answer(request, who, reviewer, judging.assigned_records(who.review, reviewer))
+
+
+@router.post("/release")
+def release(who: Reviewer, topic: Annotated[str | None, Form()] = None) -> Response:
+    """Let others have what was fetched ahead: the page is left."""
+    judging.release(who.review, who.queue_of(topic or who.first_topic))
+    return Response(status_code=204)
 
 
 @router.post("/note")
@@ -153,6 +162,7 @@ def say_word(
     who: Reviewer,
     direction: Annotated[str, Form()],
     word: Annotated[list[str], Form()],
+    strength: Annotated[str, Form()] = "medium",
     topic: Annotated[str | None, Form()] = None,
     back: Annotated[str, Form()] = "words",
 ) -> Response:
@@ -161,7 +171,7 @@ def say_word(
     reviewer = asked._replace(topic=topic_of(asked.topic))
     for one in [part.strip() for given in word for part in given.split(",")]:
         if one:
-            say(who.review, reviewer, one, direction)
+            say(who.review, reviewer, one, direction, strength)
     after = "judge" if back == "judge" else "words"
     return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode({'topic': asked.topic})}", 303)
 
@@ -178,7 +188,7 @@ def _words(
     request: Request, who: Access, topic: str | None, found: list[str] | None = None, pasted: str = ""
 ) -> HTMLResponse:
     name = topic_of(who.queue_of(topic or who.first_topic).topic)
-    with who.review.model() as screening:
+    with who.review.model_for(who.user.id) as screening:
         said, strong = said_words(screening, name), strong_words(screening, name)
     known = {one.word for one in said}
     strong = [one for one in strong if one.word not in known]
@@ -254,10 +264,11 @@ def record_page(request: Request, who: Reader, id: str, topic: str | None = None
     notes = by_name(who.review.store, shown.notes)
     with who.review.looking() as assignments:
         labels, marks = assignments.labels, assignments.marks
+        gold = assignments.gold.get(id) if assignments.knows_gold(who.user.id, id) else None
     reasons = marks.choices(is_full_text(reviewer.topic))
     return page(
         request, "record.html.jinja", who, topic=reviewer.topic, record=shown, notes=notes, reasons=reasons,
-        all_tags=marks.tags, labels=labels,
+        all_tags=marks.tags, labels=labels, gold=gold,
     )  # fmt: skip
 
 
@@ -270,7 +281,8 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     if who.review.kind == CATEGORIES:
         stands = standing(who.review)
         share = share_in_words(stands.share)
-        return page(request, "categories.html.jinja", who, stands=stands, share=share)
+        agreements = disagreements(who.review, who.first_topic).agreement
+        return page(request, "categories.html.jinja", who, stands=stands, share=share, agreements=agreements)
     name = topic_of(who.queue_of(topic or who.first_topic).topic)
     status = project_status(who.review, name)
     with who.review.model() as screening:
@@ -287,6 +299,28 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
 def figure(who: Reader, kind: str, format: str, topic: str | None = None) -> Response:
     """A drawing as a file."""
     return picture(who.review, topic_of(who.queue_of(topic or who.first_topic).topic), kind, format).answer()
+
+
+@router.get("/simulation")
+def simulation_page(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
+    """How the engine would have screened what is answered."""
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
+    answers = Answers.of(who.review, name)
+    found, progress = request.app.state.simulations.look(who.review, name, answers)
+    seen = found if isinstance(found, Simulated) else None
+    drawn = None if seen is None else Markup(simulation_svg(seen))
+    return page(
+        request, "simulation.html.jinja", who, topic=name, answers=answers, seen=seen, drawn=drawn, progress=progress,
+        problem=found if isinstance(found, str) else answers.problem, n_records=who.review.collection.n_records,
+    )  # fmt: skip
+
+
+@router.post("/simulation")
+def begin_simulation(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] = None) -> Response:
+    """Simulate it in the background."""
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
+    request.app.state.simulations.begin(who.review, name)
+    return RedirectResponse(f"/projects/{who.review.id}/simulation?{urlencode({'topic': name})}", 303)
 
 
 @router.get("/prisma")
@@ -314,10 +348,10 @@ def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     found = disagreements(who.review, name)
     rows = [(show(who.review, reviewer, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
     with who.review.looking() as assignments:
-        reasons = assignments.marks.choices(is_full_text(name))
+        reasons, labels = assignments.marks.choices(is_full_text(name)), assignments.labels
     return page(
         request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
-        agreements=found.agreement, reasons=reasons,
+        agreements=found.agreement, reasons=reasons, labels=labels,
     )  # fmt: skip
 
 
@@ -326,10 +360,13 @@ def settle(
     who: Owner,
     id: Annotated[str, Form()],
     answer: Annotated[str, Form()],
+    label: Annotated[list[str] | None, Form(description="Numbers of labels, for the answer “labels”.")] = None,
     topic: Annotated[str | None, Form()] = None,
     reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Settle a conflict."""
     reviewer = who.queue_of(topic or who.first_topic)
+    if answer == "labels":
+        answer = " ".join(label or []) or "none"
     judging.settle(who.review, reviewer, id, answer, reason if answer == "irrelevant" else "")
     return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': reviewer.topic})}", 303)

@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from textbayes.core.codec import Choice, Fields, Hyper, Null, Number, Whole
+from textbayes.core.array_fields import Hyper
+from textbayes.core.codec import Choice, Fields, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_whole

@@ -47,12 +47,43 @@ def add_scaled(step, row, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def narrowed(indices, n_columns):  # type: ignore[no-untyped-def]
+    """Columns as places among those in use, which are few beside all, so that they fit into the cache; and these."""
+    seen = np.zeros(n_columns, dtype=np.uint8)
+    for t in range(len(indices)):
+        seen[U(indices[t])] = 1
+    used, n_used = np.empty(n_columns, dtype=np.int64), 0
+    for j in range(n_columns):  # no branch: which words are in use is nothing to predict
+        used[U(n_used)] = j
+        n_used += seen[j]
+    used, place = used[:n_used].copy(), np.empty(n_columns, dtype=np.int32)
+    for k in range(n_used):
+        place[U(used[k])] = k
+    out = np.empty(len(indices), dtype=np.int32)
+    for t in range(len(indices)):
+        out[t] = place[U(indices[t])]
+    return out, used
+
+
+@njit(cache=True, nogil=True)
+def sum_rows(indptr, indices, data, factors, n_columns):  # type: ignore[no-untyped-def]
+    """Σ_i factors_i x_i of the rows of a matrix (CSR)."""
+    out = np.zeros(n_columns)
+    for i in range(len(factors)):
+        for t in range(U(indptr[i]), U(indptr[i + 1])):
+            out[U(indices[t])] += factors[i] * data[t]
+    return out
+
+
+@njit(cache=True, nogil=True)
 def add_columns(starts, records, data, columns, weights, out):  # type: ignore[no-untyped-def]
-    """out += X weights by some columns of X (CSC), ascending, so that each sum has the order of :func:`add_rows`."""
+    """out += X weights by some columns of X (CSC), ascending, so that each sum has the order of :func:`add_rows`.
+
+    ``weights`` are those of the columns.
+    """
     for k in range(len(columns)):
-        weight = weights[columns[k]]
         for t in range(U(starts[columns[k]]), U(starts[columns[k] + 1])):
-            out[U(records[t])] += data[t] * weight
+            out[U(records[t])] += data[t] * weights[k]
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, Number, Text, Whole, read, written
+from textbayes.core.array_fields import Array, Hyper
+from textbayes.core.codec import Choice, Field, Flag, List, Null, Number, Text, Whole, read, written
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace

@@ -58,7 +58,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
-from textbayes.core.codec import TINY, Array, Null
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import TINY, Null
 from textbayes.core.lazy import LazyModule
 from textbayes.core.state import with_fields
 from textbayes.core.types import FloatArray, IntArray

@@ -18,7 +18,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.folds import label_seen
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, canonical, check_choice, check_same_length, writable
+from textbayes.core.validation import as_numbers, canonical, check_choice, check_same_length, refuse_texts, writable
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import BaseCountModel
@@ -29,6 +29,7 @@ _SHORTEST = 1e-9  # ω of a document without a known word whose length was not g
 
 def checked_counts(estimator: Any, X: Matrix | ArrayLike, reset: bool) -> sparse.csr_matrix:
     """X as CSR of non-negative float64 without duplicates or stored zeros; what came in is not changed."""
+    refuse_texts(X)
     checked = writable(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset))
     rows: sparse.csr_matrix = canonical(sparse.csr_matrix(checked), zeros=False)
     if rows.nnz and rows.data.min() < 0.0:

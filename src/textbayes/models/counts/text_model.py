@@ -15,21 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import (
-    Array,
-    Choice,
-    Field,
-    Flag,
-    Hyper,
-    List,
-    Null,
-    Number,
-    Text,
-    Whole,
-    read,
-    restoring,
-    written,
-)
+from textbayes.core.array_fields import Array, Hyper
+from textbayes.core.codec import Choice, Field, Flag, List, Null, Number, Text, Whole, read, restoring, written
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights

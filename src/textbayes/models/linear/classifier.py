@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.codec import Choice, Fields, Null
+from textbayes.core.codec import Choice, Fields, Null, Number
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
@@ -23,17 +23,18 @@ from textbayes.inference import BaseInference, Posterior, Problem, make_inferenc
 from textbayes.inference.base import label_replicates_of
 from textbayes.knowledge.informative_prior import DEFAULT_STRENGTH, Strength, table_prior
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.links import BaseLink, make_link
+from textbayes.links import BaseLink, is_searched, make_link
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, watched
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.linear.words import keep_words, ratio_scales, top_words
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
-from textbayes.posterior.intervals import PRACTICAL_SIZE, predictive_probabilities, probability_interval
+from textbayes.posterior.intervals import PRACTICAL_SIZE, class_interval, predictive_probabilities, probability_interval
+from textbayes.posterior.uncertainty import Uncertainty, gaussian_uncertainty
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:
-    from textbayes.posterior.gaussian import GaussianApproximation
+    pass
 
 
 @model_types.register("linear")
@@ -55,6 +56,9 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
     word_scales : None or "ratio"
         "ratio" multiplies ``scale``, word by word and label by label, by a number that grows with how unevenly the word
         is spread over the label's documents and the others (``ratio_scales``): naive Bayes as a prior.
+    shared_scale : float or None
+        Of a Gaussian prior: each word has a mean weight, N(``mean``, shared_scale²), common to all labels and found
+        with the weights: small labels lean on large ones (``models.linear.shared_mean``).
     sign : int or array
         1 keeps a weight at zero or above, −1 at zero or below, 0 leaves it free; shapes as for ``scale``.
     inference : str or inference
@@ -122,7 +126,7 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
     True
     """
 
-    fields: ClassVar[Fields] = {"word_scales": Choice("ratio") | Null()}
+    fields: ClassVar[Fields] = {"word_scales": Choice("ratio") | Null(), "shared_scale": Number(above=0.0) | Null()}
     chooses_words = refits = weighs_prior_by_label = True
 
     def __init__(
@@ -143,6 +147,7 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         intervals: bool = False,
         class_weight: str | dict[Any, float] | None = None,
         word_scales: str | None = None,
+        shared_scale: float | None = None,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -159,7 +164,7 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         self.warm_start = warm_start
         self.intervals = intervals
         self.class_weight = class_weight
-        self.word_scales = word_scales
+        self.word_scales, self.shared_scale = word_scales, shared_scale
 
     @all_or_nothing
     def fit(
@@ -179,7 +184,7 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
             The words that each label may use.
         """
         self._check_settings()
-        indicator, space = _encode(y)
+        indicator, space = encode_labels(as_labels(y))
         X, weight = self._documents(X, indicator, space, sample_weight)
         if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
@@ -190,9 +195,11 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         posterior = method.run(problem, start)
         self._keep(posterior, space)
         self.link_, self.held_scale_ = problem.link, self._typical_scale()
-        self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
-        self.standard_errors_ = self.intercept_errors_ = self.mean_shifts_ = None
-        if self.approximation_ is not None:
+        self.approximation_ = self.standard_errors_ = self.intercept_errors_ = self.mean_shifts_ = None
+        if self.intervals and self.draws_ is None:
+            from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
+
+            self.approximation_ = laplace_approximation(problem, posterior, shifts=True)
             self.standard_errors_, self.intercept_errors_ = self.approximation_.standard_errors()
             self.mean_shifts_ = self.approximation_.mean_shifts()[0]
         if posterior.var is not None:
@@ -351,11 +358,12 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
 
     def _scale_description(self) -> str:
         scale = np.asarray(self.scale, dtype=np.float64)
-        return f" of scale {float(scale):g}" if scale.ndim == 0 else " of scales of its own for each word or label"
+        told = f" of scale {float(scale):g}" if scale.ndim == 0 else " of scales of its own for each word or label"
+        return told if self.shared_scale is None else f"{told} around means of scale {self.shared_scale:g}"
 
     def _searches_link(self) -> bool:
         """Whether the link of every label is looked for."""
-        return isinstance(self.link, str) and self.link == "auto"
+        return is_searched(self.link)
 
     def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
         """Log-odds of every label; for two classes a vector of the second's."""
@@ -395,8 +403,10 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
             proba = normalise_classes(np.log(np.maximum(proba, 1e-300)))
         return self.label_space_.both_columns(proba)
 
-    def predict_interval(self, X: Matrix | ArrayLike, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(self, X: Matrix | ArrayLike, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends of the credible interval of each label's probability; needs ``intervals``.
+
+        Where classes exclude each other, it is that of their normalised probabilities.
 
         It takes the prior at its word: where a document has many words that hardly occurred, it is as wide as the prior
         makes it. One column per label, for two classes that of the second.
@@ -412,12 +422,25 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         tuple of arrays (n_docs, n_columns)
             The lower and the upper ends.
         """
+        link, exclusive = self._link(), self.label_space_.kind == "multiclass"
         if self.draws_ is not None:
-            return self.draws_.probability_interval(self._checked(X), self._link(), level)
+            if exclusive:
+                return self.draws_.class_probability_interval(self._checked(X), link, level, drawn_apart=True)
+            return self.draws_.probability_interval(self._checked(X), link, level)
         eta, var = self._spread(X)
         assert self.approximation_ is not None
         words, intercepts = self.approximation_.mean_shifts()
-        return probability_interval(eta + self._checked(X) @ words.T + intercepts, var, self._link(), level)
+        eta = eta + self._checked(X) @ words.T + intercepts
+        if exclusive:
+            return class_interval(eta, var, lambda drawn: link.log_prob(drawn, np.ones_like(drawn)), level)
+        return probability_interval(eta, var, link, level)
+
+    def predict_uncertainty(self, X: Matrix | ArrayLike) -> Uncertainty:
+        """Epistemic and aleatoric parts of the uncertainty of each label's yes or no; needs ``intervals``, or draws."""
+        if self.draws_ is not None:
+            return self.draws_.uncertainty(self._checked(X), self._link())
+        (eta, var), link = self._spread(X), self._link()
+        return gaussian_uncertainty(eta, var, link.probability, link.predictive(eta, var))
 
     def _spread(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the linear predictors."""
@@ -472,19 +495,14 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
 
     def _begin(self, problem: Problem) -> tuple[Problem, Posterior | None]:
         """The problem to solve, and where to start."""
+        if self.shared_scale is not None:
+            from textbayes.models.linear.shared_mean import with_shared_mean
+
+            return with_shared_mean(problem, self.shared_scale, self.tol, self.max_iter)
         return problem, self._previous(problem.y.shape[1], problem.X.shape[1]) if self.warm_start else None
 
     def _check_settings(self) -> None:
         check_effort(self.tol, self.max_iter)
         check_choice("word_scales", self.word_scales, (None, "ratio"))
-
-
-def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximation:
-    from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
-
-    return laplace_approximation(problem, posterior, shifts=True)
-
-
-def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
-    """Indicator and label space of labels as scikit-learn's users pass them."""
-    return encode_labels(as_labels(y))
+        if self.shared_scale is not None and self.samples:
+            raise NotSupportedError("shared_scale finds a mode, and this inference samples; leave out one of them")

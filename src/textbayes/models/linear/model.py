@@ -12,6 +12,7 @@ from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.links import BaseLink
 from textbayes.models.base import TextModel, shared_parts
+from textbayes.posterior.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
@@ -96,7 +97,18 @@ class LinearModel(TextModel):
         slopes = np.divide(rise, read, out=np.ones_like(read), where=read != 0.0)
         return np.asarray(self.coef_ * np.asarray(X.T @ slopes).T)
 
-    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
+    def probability_interval(
+        self, features: Features, level: float, inverse_temperature: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
         if self.draws_ is None:
-            return super().probability_interval(features, level)
+            return super().probability_interval(features, level, inverse_temperature)
+        if self.label_space_.kind == "multiclass":
+            return self.draws_.class_probability_interval(
+                features.weights, self.link_, level, inverse_temperature, drawn_apart=True
+            )
         return self.draws_.probability_interval(features.weights, self.link_, level)
+
+    def uncertainty(self, features: Features) -> Uncertainty:
+        if self.draws_ is None:
+            return super().uncertainty(features)
+        return self.draws_.uncertainty(features.weights, self.link_)

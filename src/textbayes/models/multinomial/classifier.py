@@ -25,6 +25,7 @@ from textbayes.links import make_link
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, class_codes, watched
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
+from textbayes.posterior.uncertainty import Uncertainty
 from textbayes.priors import BasePrior, make_prior
 
 _UNSEEN = 10.0  # logarithm of how much rarer than the rarest a class is taken to be that no document has
@@ -317,13 +318,23 @@ class BayesMultinomialClassifier(WeightsClassifier):
         """Mask of the features that have a weight in some class, (n_features,)."""
         return np.asarray((self.coef_ != 0.0).any(axis=0))
 
-    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
+    def probability_interval(
+        self, features: Features, level: float, inverse_temperature: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
         """Ends of the credible interval of each class's probability, of a model that was sampled."""
         if self.draws_ is None:
-            return super().probability_interval(features, level)
-        low, high = self.draws_.class_probability_interval(features.weights, self.link_, level)
+            return super().probability_interval(features, level, inverse_temperature)
+        low, high = self.draws_.class_probability_interval(features.weights, self.link_, level, inverse_temperature)
         columns = slice(None) if self.is_softmax else slice(1, None)
         return low[:, columns], high[:, columns]
+
+    def uncertainty(self, features: Features) -> Uncertainty:
+        """The parts of the uncertainty of each class's yes or no, of a model that was sampled."""
+        if self.draws_ is None:
+            return super().uncertainty(features)
+        found = self.draws_.class_uncertainty(features.weights, self.link_)
+        columns = slice(None) if self.is_softmax else slice(1, None)
+        return Uncertainty(found.total[:, columns], found.aleatoric[:, columns])
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """The posterior after more documents, with the present one as the prior: N(weight, error²), word by word."""

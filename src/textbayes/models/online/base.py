@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import Array, Sizes
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Sizes
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray

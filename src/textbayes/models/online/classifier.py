@@ -12,13 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from textbayes.core.codec import Fields, Hyper, Null
+from textbayes.core.array_fields import Hyper
+from textbayes.core.codec import Fields, Null
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.machine import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, check_choice, check_same_length, check_whole, writable
+from textbayes.core.validation import as_numbers, check_choice, check_same_length, check_whole, refuse_texts, writable
 from textbayes.models import model_types
 from textbayes.models.online.base import Bank, LinearPredictor, check_forgetting_factor
 from textbayes.models.online.batch import Start, check_memory, fitted_start
@@ -139,6 +140,8 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
     coef_, intercept_ : posterior means, (n_columns, n_features) and (n_columns,)
     log_evidence_ : array (n_columns,)
         Σ ln p(y | x, documents before it) over all that was learnt; of ``fit`` its first pass.
+    pass_log_evidence_ : array (n_passes, n_columns)
+        The same of each pass of the last call, in which later ones judge documents that they know; not in files.
 
     Notes
     -----
@@ -192,6 +195,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
         ``y`` is a vector, lists or an indicator matrix. ``sample_weight`` holds whole numbers: how often each document
         is learnt in its place, 0 for not at all.
         """
+        refuse_texts(X)
         X = writable(validate_data(self, X, accept_sparse="csr", dtype=np.float64))
         likelihood = self._checked_likelihood()
         start = fitted_start(self.start, likelihood, X.shape[1])
@@ -217,6 +221,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
     @all_or_nothing
     def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         first = not hasattr(self, "posterior_")
+        refuse_texts(X)
         X = writable(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first))
         likelihood = self._checked_likelihood()
         start = fitted_start(self.start, likelihood, X.shape[1]) if first else None
@@ -366,7 +371,7 @@ class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
             jobs = 1 if few else n_threads(self.n_jobs)
             learn = self.posterior_.learn
             self.posterior_, info = learn(X, outcomes, likelihood, passes, self.forgetting_factor, in_place, jobs)
-        self.log_evidence_ = self.log_evidence_ + info.log_evidence[0]
+        self.log_evidence_, self.pass_log_evidence_ = self.log_evidence_ + info.log_evidence[0], info.log_evidence
         return self
 
     def _means(self) -> FloatArray:

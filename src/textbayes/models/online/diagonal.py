@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from textbayes.core.codec import Array, Fields, Sizes
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Fields, Sizes
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from textbayes.core.codec import Array, Fields
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Fields
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray, FloatArray, IntArray

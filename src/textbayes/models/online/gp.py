@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import Array, Csr, Fields, Number, Whole
+from textbayes.core.array_fields import Array, Csr
+from textbayes.core.codec import Fields, Number, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray

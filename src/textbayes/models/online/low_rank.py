@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import linalg
 
-from textbayes.core.codec import Array, Fields, Sizes, Whole
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import Fields, Sizes, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray

@@ -26,6 +26,8 @@ from textbayes.models.online.gp import GaussianProcess
 from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior
 from textbayes.models.saved_weights import LinkField
+from textbayes.posterior.intervals import class_interval
+from textbayes.posterior.uncertainty import Uncertainty, gaussian_uncertainty
 from textbayes.priors import make_prior
 
 COVARIANCES = ("diagonal", "full", "low_rank")
@@ -134,14 +136,26 @@ class OnlineModel(TextModel):
         """Mask of the features that have a weight for some label, (n_features,)."""
         return np.asarray((self.coef_ != 0.0).any(axis=0))
 
-    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        """Ends of the credible interval of each label's own probability."""
+    def probability_interval(
+        self, features: Features, level: float, inverse_temperature: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Ends of the credible interval of each label's probability."""
         check_level(level)
         mean, var = self.linear_predictor(features.weights)
+        if self.label_space_.kind == "multiclass":
+            return class_interval(
+                mean, var, lambda drawn: self.likelihood.log_probability(drawn, None), level, inverse_temperature
+            )
         reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
         ends = (self._log_odds(mean + side * reach) for side in (-1.0, 1.0))
         low, high = (np.asarray(special.expit(end)) for end in ends)
         return low, high
+
+    def uncertainty(self, features: Features) -> Uncertainty:
+        """The parts of the uncertainty of each label's own yes or no; noise of the likelihood is aleatoric."""
+        mean, var = self.linear_predictor(features.weights)
+        averaged = np.asarray(special.expit(self._log_odds(mean, var)))
+        return gaussian_uncertainty(mean, var, lambda eta: special.expit(self._log_odds(eta)), averaged)
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """The posterior after these documents, one after the other."""

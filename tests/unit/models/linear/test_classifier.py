@@ -205,3 +205,9 @@ def test_intervals_of_weights_are_those_of_the_gaussian_around_the_mode():
     np.testing.assert_allclose(high[~held], (middle + 1.959964 * model.standard_errors_)[~held], rtol=1e-6)
     with pytest.raises(InputError, match="intervals=True"):
         BayesLinearClassifier().fit(X, y).weight_intervals()
+
+
+@pytest.mark.parametrize("texts", [["corn rain", "bank rates"], np.array(["corn rain", "bank rates"])])
+def test_texts_in_place_of_a_matrix_are_refused(texts):
+    with pytest.raises(InputError, match="put a TextVectorizer before this estimator, or use TextCategorizer"):
+        BayesLinearClassifier().fit(texts, ["grain", "money"])

@@ -79,3 +79,18 @@ def test_ends_of_intervals_are_probabilities_at_quantiles_of_the_predictor(name)
     low, high = fitted.probability_interval(features, 0.8)
     np.testing.assert_allclose(low, probability(stats.norm.ppf(0.1, mean, np.sqrt(var))), rtol=1e-9)
     np.testing.assert_allclose(high, probability(stats.norm.ppf(0.9, mean, np.sqrt(var))), rtol=1e-9)
+
+
+def test_intervals_of_exclusive_classes_are_of_the_probabilities_that_are_shown():
+    model = BayesOnlineClassifier(covariance="full").fit(X, LABELS["multiclass"])
+    features = Features(sparse.csr_matrix(NEW), sparse.csr_matrix(NEW), np.ones(len(NEW)))
+    mean, var = model.linear_predictor(NEW)
+    drawn = np.random.default_rng(1).normal(mean, np.sqrt(var), (20_000, *mean.shape))
+    own = np.exp(model.likelihood.log_probability(drawn, None))
+    shares = own / own.sum(axis=2, keepdims=True)
+    low, high = model.probability_interval(features, 0.8)
+    inside = ((shares >= low) & (shares <= high)).mean(axis=0)
+    np.testing.assert_allclose(inside, 0.8, atol=0.02)
+    proba = model.predict_proba(NEW)
+    top = np.arange(len(NEW)), proba.argmax(axis=1)
+    assert ((low[top] < proba[top]) & (proba[top] < high[top])).all()

@@ -11,6 +11,7 @@ document.querySelectorAll("form[data-busy]").forEach((form) =>
     state.setAttribute("role", "status");
     state.textContent = form.dataset.busy;
     form.append(state);
+    setTimeout(() => { state.textContent += " The first time takes longer: code is being compiled."; }, 4000);
   }));
 
 document.querySelectorAll("form[data-drop]").forEach((form) => {
@@ -52,7 +53,7 @@ function outbox(project) {
   let memory = null; // where the browser stores nothing
   let sending = false;
   let failing = false;
-  const box = { items, add, send, done: () => {}, idle: () => {} };
+  const box = { items, add, send, done: () => {}, idle: () => {}, trip: 0 }; // milliseconds that a request took last
 
   function items() {
     if (memory) return memory;
@@ -78,11 +79,16 @@ function outbox(project) {
     const body = new URLSearchParams({ csrf: document.body.dataset.csrf, key: item.key });
     Object.entries(item.fields).forEach(([name, values]) => [values].flat().forEach((one) => body.append(name, one)));
     const options = { method: "POST", body, headers: { "x-part": "1" }, credentials: "same-origin", keepalive: true };
+    const asked = performance.now();
     let response, page;
     try {
       response = await fetch(item.url, { ...options, signal: AbortSignal.timeout(30000) });
       page = parsed(await response.text());
-    } catch { return { again: "the server is not responding" }; }
+      box.trip = performance.now() - asked;
+    } catch {
+      box.trip = Infinity;
+      return { again: "the server is not responding" };
+    }
     const desk = page.getElementById("desk");
     const problem = page.querySelector(".problem")?.textContent;
     if (response.ok && desk) return { desk };
@@ -179,7 +185,7 @@ function keepTags() {
 }
 
 function judging() {
-  const { judge, undo, topic } = main.dataset;
+  const { judge, undo, release, topic } = main.dataset;
   const box = boxes.get(document.body.dataset.project);
   const counter = document.getElementById("n-read");
   const keys = document.getElementById("keys");
@@ -271,18 +277,21 @@ function judging() {
     } else if (!current() && found.querySelector("article:not([data-id=''])")) take(found); // else more is asked for
   };
 
-  // Whenever nothing is left to send, there is a record to read and one after it.
+  // Whenever nothing is left to send, there is a record to read and one after it; on a slow line up to ten are fetched
+  // ahead, again when half of them are left. On a quick one they are not: their order would know less of the answers.
+  const ahead = () => Math.min(10, 2 + Math.floor(box.trip / 250));
   let filling = false;
   let lost = false; // whether the server did not answer when it was asked for more
   box.idle = async () => {
     if (filling) return;
     filling = true;
-    while (articles().filter((one) => one.dataset.id).length < 2) {
-      const before = said;
+    while (articles().filter((one) => one.dataset.id).length <= ahead() / 2) {
+      const before = said, asked = performance.now();
       try {
-        const response = await fetch(`${judge}?topic=${encodeURIComponent(topic)}`, { headers: { "x-part": "1" } });
+        const response = await fetch(`${judge}?topic=${encodeURIComponent(topic)}&ahead=${ahead()}`, { headers: { "x-part": "1" } });
         const found = parsed(await response.text()).getElementById("desk");
         if (found) {
+          box.trip = Math.max(box.trip, performance.now() - asked);
           const old = said !== before; // answers were given meanwhile: it may hold nothing but what they were given to
           if (!old || found.querySelector("article:not([data-id=''])")) take(found, old);
           if (lost) tell("· saved");
@@ -293,11 +302,20 @@ function judging() {
         if (response.ok || response.status < 500) { tell("· the next record could not be loaded; load the page again"); break; }
       } catch { /* asked again */ }
       lost = true;
+      box.trip = Infinity;
       tell("· the server is not responding; trying again");
       await pause(2000);
     }
     filling = false;
   };
+
+  // Whoever leaves lets others have what was fetched ahead; what has an answer that is not sent stays theirs.
+  addEventListener("pagehide", () => {
+    if (box.items().length || articles().length <= 2) return;
+    const body = new URLSearchParams({ csrf: document.body.dataset.csrf, topic });
+    fetch(release, { method: "POST", body, credentials: "same-origin", keepalive: true }).catch(() => {});
+    articles().slice(2).forEach((one) => one.remove());
+  });
 
   const guess = document.getElementById("guess"); // a person may hide it, on all projects of this browser
   if (guess) {

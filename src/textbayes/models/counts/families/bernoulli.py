@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import interpolate, sparse
 
-from textbayes.core.codec import Array
+from textbayes.core.array_fields import Array
 from textbayes.core.state import with_fields
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import TINY, Array, Fields, Null
+from textbayes.core.array_fields import Array
+from textbayes.core.codec import TINY, Fields, Null
 from textbayes.core.errors import InputError
 from textbayes.core.state import Part, with_fields
 from textbayes.core.types import FloatArray, Matrix

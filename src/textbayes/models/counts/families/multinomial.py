@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.codec import Array
+from textbayes.core.array_fields import Array
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.state import with_fields
 from textbayes.core.types import FloatArray, Matrix
