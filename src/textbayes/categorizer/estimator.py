@@ -88,7 +88,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     intervals : bool
         Keep standard errors of the weights (``word_intervals``). Those of several models are upper bounds: these learn
         from the same texts and are taken to err together; naive Bayes among them is taken as known. Members that sample
-        have their spread from draws, unasked.
+        have their spread from draws, unasked. Intervals of probabilities (``predict_interval``) then also hold what
+        models of other texts would give: ten more fits, to parts of the texts, tell how far these differ.
     posterior_predictive : bool
         Where members sample (``inference="gibbs"``): probabilities are averaged over the draws, and thresholds chosen
         for such; if False, they are those at the posterior means. Of several such members the posteriors are mixed,
@@ -319,7 +320,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.prior_weight_ = trained.prior_weight
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
-        self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, label_seen, weight)
+        band = CalibrationBand.fit(proba, indicator, label_seen, weight, trained.refits)
+        self.calibration_band_: CalibrationBand | None = band
         judged, decisions, unsure = trained.judged, np.empty_like(indicator), np.zeros_like(indicator)
         for rows in (trained.part == number for number in np.unique(trained.part)):
             fitted: Any = fit_rule(rule.fresh(), judged, ~rows)
@@ -451,8 +453,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         """Ends of the interval of each probability, one column per label; for two classes that of the second.
 
         It holds, with probability ``level``, the share of texts with the label among those that have this probability:
-        what held-out texts say of the model, see ``textbayes.posterior.calibration_band``. A model with a posterior of
-        its own (sampled, online) gives the credible interval of each probability instead.
+        what held-out texts say of the model, see ``textbayes.posterior.calibration_band``. With ``intervals`` it is
+        widened to hold, as surely, the probability that a model of as many other training texts would give. A model
+        with a posterior of its own (sampled, online) gives the credible interval of each probability instead.
 
         Parameters
         ----------

@@ -64,6 +64,7 @@ from textbayes.knowledge import MatchedPriors, WordPriors
 from textbayes.models.base import SamplingCallback
 from textbayes.models.linear.audit import AuditRow
 from textbayes.models.linear.model import LinearModel
+from textbayes.posterior.calibration_band import Refits
 from textbayes.posterior.recalibration import Recalibration, check_enough
 from textbayes.priors import make_prior
 from textbayes.text.copies import Copies
@@ -128,6 +129,8 @@ class Trained:
         Probability above which labels are assigned that no held-out text tests; None leaves them to the rule.
     scales : dict
         Of each label, the scales that members looked for, in their order; empty where none did.
+    refits : Refits or None
+        How far fits to other texts differ, where intervals are asked for.
     """
 
     ensemble: Ensemble
@@ -145,6 +148,7 @@ class Trained:
     choice: dict[str, Any] | None = None
     rare_threshold: float | None = None
     scales: dict[str, list[float]] = field(default_factory=dict)
+    refits: Refits | None = None
 
     def of_tested(self, rows: AnyArray) -> AnyArray:
         """The rows, one for each training text, of those that were held out."""
@@ -265,11 +269,14 @@ def train(
         found = prior_found(at, source, members, group, knowledge, features)
     elif plan.prior is not None:
         found = lexicon_found(at, source, before, ensemble)
+    refits = None
+    if target.settings.intervals and not ensemble.has_posterior:
+        refits = refitted(at, source, members, stack, knowledge, ensemble.recalibration, report)
     tested = None if target.folds.held_out.all() else target.folds.held_out
     vectorizer, weighting = source.reader(group.weightings)
     return Trained(
         ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, judged, part, held.label_seen, tested,
-        choice=choice, rare_threshold=threshold, scales=scales, **found,
+        choice=choice, rare_threshold=threshold, scales=scales, refits=refits, **found,
     )  # fmt: skip
 
 
@@ -294,6 +301,52 @@ def recalibrated(
     for rows in (part == number for number in np.unique(part)):
         after[rows] = fitted(~rows).apply(judged[rows], kind)
     return whole, whole.apply(proba, kind), after
+
+
+_REFIT_PARTS, _REFIT_TESTED = 6, 2  # of the texts; parts that are scored by fits to the others
+_MOST_REFITTED = 6_000  # texts that take part; more of them would differ less
+
+
+def refitted(
+    at: Setting,
+    source: Source,
+    members: list[Member],
+    stack: Stack,
+    knowledge: Knowledge | None,
+    recalibration: Recalibration | None,
+    report: Progress,
+) -> Refits | None:
+    """How far the log-odds of an ensemble differ between fits to different texts; None where texts are too few.
+
+    Some parts of the texts are scored by fits that lack, beside that part, one of the others in turn. The weights of
+    members are those of the ensemble; label stacking is left out.
+    """
+    target, plan = at.target, replace(at.plan, scales=())  # scales are known by now
+    used = np.zeros(len(target.indicator), dtype=np.bool_)
+    rng = np.random.default_rng(target.settings.random_state)
+    used[rng.permutation(len(used))[:_MOST_REFITTED]] = True
+    number = np.full(len(used), -1)
+    together = target.together(used)
+    number[used] = Folds.stratified(target.indicator[used], _REFIT_PARTS, 0, together).number
+    parts = range(int(number.max()) + 1)
+    if len(parts) < 3:
+        return None
+    members = [replace(one, estimator=one.estimator.at_mode()) if one.estimator.samples else one for one in members]
+    turns = [(part, left_out) for part in parts[:_REFIT_TESTED] for left_out in parts if left_out != part]
+    proba: dict[int, list[FloatArray]] = {part: [] for part in parts[:_REFIT_TESTED]}
+    for done, (part, left_out) in enumerate(turns):
+        report("refits for intervals", done, len(turns))
+        learnt = used & (number != part) & (number != left_out)
+        folds = Folds(np.where(number == part, 0, -1), len(parts), [learnt])
+        inside = setting_of(plan, replace(target, folds=folds))
+        _, scores = cross_validate(inside, source, members, silent, SamplingCallback(), knowledge)
+        found = plan.stacker.probabilities(scores, stack)
+        if recalibration is not None:
+            found = recalibration.apply(found, target.space.kind)
+        proba[part].append(np.where(target.indicator[learnt].any(axis=0), found, np.nan))
+    report("refits for intervals", len(turns), len(turns))
+    each = [Refits.of_parts(one) for one in proba.values()]
+    return Refits(*(np.concatenate(arrays) for arrays in zip(*each, strict=True)))
 
 
 def prepared_members(at: Setting, source: Source, report: Progress) -> list[Member]:

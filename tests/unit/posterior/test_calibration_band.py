@@ -10,7 +10,7 @@ from textbayes import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.state import from_state, to_state
 from textbayes.posterior import calibration_band
-from textbayes.posterior.calibration_band import CalibrationBand
+from textbayes.posterior.calibration_band import CalibrationBand, Refits
 
 
 def held_out(rng, n, n_labels, curve):
@@ -108,6 +108,39 @@ def test_the_form_of_a_file_is_checked():
         from_state(CalibrationBand, *to_state(band._replace(sd=-band.sd)), what="the band", n_columns=2)
 
 
+def test_the_jackknife_of_means_is_twice_their_variance():
+    # Log-odds that are the mean of 60 numbers: two such means differ by 2·σ²/60. Each fit lacks one part of six.
+    rng, found = np.random.default_rng(6), []
+    numbers = rng.normal(0.3, 1.5, (4000, 6, 10))
+    proba = [special.expit(np.delete(numbers, part, axis=1).mean(axis=(1, 2)))[:, None] for part in range(6)]
+    found = Refits.of_parts(proba)
+    np.testing.assert_allclose(found.log_odds[:, 0], numbers.mean(axis=(1, 2)), atol=1e-9)
+    expected, error = 2.0 * 1.5**2 / 60.0, found.variance.std() / np.sqrt(len(numbers))
+    assert abs(found.variance.mean() - expected) <= 4.0 * error
+
+
+def test_variances_are_averaged_around_log_odds_and_drawn_to_those_of_all_labels():
+    rng = np.random.default_rng(7)
+    log_odds = rng.uniform(-6.0, 6.0, (30_000, 3))
+    variance = np.where(log_odds < 0.0, 0.5, 2.0)
+    variance[:, 2] = np.nan  # a label that the fits did not know
+    found = Refits(log_odds, variance).smoothed(np.array([-4.0, 4.0]))
+    np.testing.assert_allclose(found[:2], [[0.5, 2.0]] * 2, rtol=0.02)
+    np.testing.assert_allclose(found[2], found[:2].mean(axis=0), rtol=0.02)
+    np.testing.assert_array_equal(Refits(log_odds[:0], variance[:0]).smoothed(np.array([0.0])), 0.0)
+
+
+def test_refits_widen_the_interval_and_nothing_else():
+    rng = np.random.default_rng(8)
+    proba, labels = held_out(rng, 400, 1, lambda x: x)
+    refits = Refits(special.logit(proba), np.full(proba.shape, 4.0))
+    share, both = CalibrationBand.fit(proba, labels), CalibrationBand.fit(proba, labels, refits=refits)
+    (low, high), (lower, higher) = share.interval(proba, 0.9), both.interval(proba, 0.9)
+    reach = special.ndtri(0.95) * calibration_band._OTHER_CHOICES * 2.0
+    np.testing.assert_allclose(lower, np.minimum(low, special.expit(special.logit(proba) - reach)))
+    np.testing.assert_allclose(higher, np.maximum(high, special.expit(special.logit(proba) + reach)))
+
+
 WORDS = ["grain corn harvest", "bank rate loan", "match goal team"]
 TEXTS = [f"{WORDS[i % 3]} {'abcdefghij'[i % 10]}{'klmnopq'[i % 7]} of the day" for i in range(120)]
 LABELS = [("grain", "money", "sport")[i % 3] for i in range(120)]
@@ -121,6 +154,39 @@ def test_every_training_has_intervals_that_hold_the_probability_and_are_not_ever
     assert (high - low).mean() < 0.2
     again = TextCategorizer.from_state(*model.to_state())
     np.testing.assert_array_equal(again.predict_interval(TEXTS[:10], 0.95), (low, high))
+
+
+def drawn(rng, n):
+    """Texts of ten words of 60, and a label that half of these words speak for or against."""
+    has = rng.random((n, 60)) < 0.17
+    labels = rng.random(n) < special.expit((has[:, :30] @ np.linspace(-1.5, 1.5, 30)) * 1.2)
+    names = np.array([f"w{a}{b}" for a in "bcdfgh" for b in "klmnpqrstv"])
+    return [" ".join(names[row]) for row in has], labels.astype(int)
+
+
+@pytest.mark.parametrize("settings", [{}, {"preset": "linear"}, {"model": ["counts", "linear"], "calibrate": "beta"}])
+def test_intervals_of_a_training_that_was_asked_hold_what_other_trainings_give(settings):
+    rng = np.random.default_rng(9)
+    new, _ = drawn(rng, 400)
+    models = [TextCategorizer(cv=3, intervals=True, **settings).fit(*drawn(rng, 330)) for _ in range(4)]
+    plain = TextCategorizer(cv=3, **settings).fit(*drawn(rng, 330))
+    proba = [model.predict_proba(new)[:, -1:] for model in models]
+    held = [
+        np.mean((low <= other) & (other <= high))
+        for i, (low, high) in enumerate(model.predict_interval(new) for model in models)
+        for j, other in enumerate(proba)
+        if i != j
+    ]
+    assert np.mean(held) >= 0.93
+    low, high = plain.predict_interval(new)
+    assert np.mean([np.mean((low <= other) & (other <= high)) for other in proba]) < np.mean(held)
+    again = TextCategorizer.from_state(*models[0].to_state())
+    np.testing.assert_array_equal(again.predict_interval(new), models[0].predict_interval(new))
+
+
+def test_too_few_texts_for_refits_have_the_interval_of_the_share():
+    model = TextCategorizer(preset="linear", cv=2, intervals=True).fit(["corn", "bank"] * 2, ["a", "b"] * 2)
+    assert (model.calibration_band_.refit_sd == 0.0).all()
 
 
 def test_labels_by_lot_have_intervals_around_their_share():
