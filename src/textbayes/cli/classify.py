@@ -71,8 +71,9 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
     click.option(
         "--intervals",
         is_flag=True,
-        help="Also the interval of each probability: the share of such texts that have the label, by held-out texts; "
-        "of a sampled or online model its credible interval.",
+        help="Also the interval of each probability: the share of such texts that have the label, by held-out texts, "
+        "and after train --intervals what models of other texts would give; of a sampled or online model its credible "
+        "interval.",
     ),
     level_option("Probability that an interval holds it."),
     click.option(

@@ -209,7 +209,12 @@ _OPTIONS = (
         type=ClassWeight(),
         help="How much texts count by their label, where each has one: balanced, or grain=2,money=1.",
     ),
-    click.option("--intervals", is_flag=True, help="Keep standard errors of the weights, for words --intervals."),
+    click.option(
+        "--intervals",
+        is_flag=True,
+        help="Keep standard errors of the weights, for words --intervals; classify --intervals then also holds what "
+        "models of other texts would give, by ten more fits.",
+    ),
     click.option(
         "--inference",
         cls=NameOption,
