@@ -87,7 +87,7 @@ class Pool:
             train, test = train[third:], train[:third]
         train, test = train[:POOL], test[:TEST]
         texts, labels = [task.texts[i] for i in train], [task.labels[i] for i in train]
-        reader = suggest.default_reader(texts)
+        reader = asking.default_reader(texts)
         weighting = TermWeighting("tfidf1")
         X = weighting.fit_transform(reader.fit_transform(texts))
         judged = weighting.transform(reader.transform([task.texts[i] for i in test]))

@@ -1,4 +1,4 @@
-"""What the label of a text would teach, and batches that do not repeat themselves: a fast model, and criteria.
+"""What the label of a text would teach, and batches that do not repeat themselves: words, a fast model, and criteria.
 
 The linear predictors of texts have a Gaussian posterior: weights have the prior N(0, diag(scale²)), and each labelled
 text adds its curvature p(1 − p). The curvature of a text is shared by its labels, the mean of those of its labels
@@ -16,6 +16,7 @@ mini-batch active learning.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,9 +24,13 @@ import numpy as np
 from scipy import linalg, sparse, special, stats
 from scipy.sparse import csr_matrix
 
+from textbayes.categorizer.reading import language_of
+from textbayes.core.errors import InputError
 from textbayes.core.labels import normalise_classes
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.copies import find_copies, text_sketches
 
 SCALE, _TOLERANCE = 10.0, 3e-3  # of the Gaussian prior of the fast model, and of its fits
 _FARTHEST_OFF = -20.0  # log-odds of a class without a labelled text
@@ -35,6 +40,61 @@ _DRAWS = 5  # 2⁵ quasi-random draws of the predictors of several classes
 _NODES = 32  # of the quadrature for one label
 _CLASSES = 8  # most probable classes of a text whose answers are tried
 _SWEEPS = 12  # of the search for clusters
+
+
+class ReadTexts(NamedTuple):
+    """Weights of the words of all texts, the text that each is a copy of, scales of the words' priors, and readers."""
+
+    X: Any
+    first: IntArray
+    scale: FloatArray
+    reader: Any
+    weighting: TermWeighting | None = None
+
+    def as_rows(self, texts: Sequence[str]) -> Any:
+        """Further texts, read as these were."""
+        assert self.weighting is not None
+        return sparse.csr_matrix(self.weighting.transform(self.reader.transform(texts)))
+
+
+def read_texts(texts: list[str], model: Any) -> ReadTexts:
+    """Read the texts of a session, as a fitted ``TextCategorizer`` does where there is one."""
+    if model is not None:
+        X = sparse.csr_matrix(model.features(texts).weights)
+        own = model.vectorizer_
+        reader = own if isinstance(own, TextVectorizer) else default_reader(texts)
+        return ReadTexts(X, find_copies(text_sketches(texts, reader)).first, _scales_after(model, X.shape[1]), own)
+    reader = default_reader(texts)
+    try:
+        counts = reader.fit_transform(texts)
+    except InputError:  # no word is in two texts
+        counts = reader.set_params(min_df=1).fit_transform(texts)
+    weighting = TermWeighting("tfidf1").fit(counts)
+    first = find_copies(text_sketches(texts, reader)).first
+    X = weighting.transform(counts)
+    return ReadTexts(X, first, np.full(X.shape[1], SCALE), reader, weighting)
+
+
+def default_reader(texts: list[str]) -> TextVectorizer:
+    """What a session counts in texts: stems of words of all kinds, also stop words, which short texts need."""
+    language = language_of(texts)
+    stemmer = "porter" if language.name == "english" else language.stemmer
+    return TextVectorizer(token_pattern="all", analyzer="mixed", stemmer=stemmer, min_df=2)
+
+
+def _scales_after(model: Any, n_columns: int) -> FloatArray:
+    """Posterior standard deviations of a model's weights, were words independent: its texts are not at hand.
+
+    A word that the training texts have often is known well: its precision is that of the prior and, for each text with
+    it, the largest curvature times its squared weight there.
+    """
+    mean, frequency = model.weighting_.mean_weights(), model.weighting_.document_frequency_
+    if mean is None or len(mean) != n_columns:
+        return np.full(n_columns, SCALE)
+    n_docs = model.weighting_.n_docs_
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.where(frequency > 0, mean * n_docs / np.maximum(frequency, 1), 0.0)
+    return np.asarray(1.0 / np.sqrt(1.0 / SCALE**2 + 0.25 * frequency * weight**2))
 
 
 class FastModel(NamedTuple):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse, special
@@ -20,13 +20,10 @@ from scipy import sparse, special
 from textbayes.categorizer import asking
 from textbayes.categorizer.described import Described, read_described
 from textbayes.categorizer.prepare import as_texts
-from textbayes.categorizer.reading import language_of
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
-from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.copies import find_copies, text_sketches
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.surface import find_tokens
 
@@ -137,7 +134,7 @@ class LabellingSession:
         self._model, self._seed, self._texts = model, seed, texts
         if model is not None and descriptions is not None:
             raise InputError("descriptions tell of labels where there is no model yet; leave them out, or the model")
-        self._read = _read(texts, model)
+        self._read = asking.read_texts(texts, model)
         self._X, self._copy_of = self._read.X, self._read.first
         self._scaled = sparse.csr_matrix(self._X @ sparse.diags(self._read.scale))
         self._points, self._likeness = asking.directions(self._X, _DIRECTIONS, seed), asking.likeness(self._X)
@@ -480,60 +477,6 @@ def suggest(
     2
     """
     return LabellingSession(texts, labels, model=model, **settings).suggest(n)
-
-
-class _Read(NamedTuple):
-    """Weights of the words of all texts, the text that each is a copy of, scales of the words' priors, and readers."""
-
-    X: Any
-    first: IntArray
-    scale: FloatArray
-    reader: Any
-    weighting: TermWeighting | None = None
-
-    def as_rows(self, texts: Sequence[str]) -> Any:
-        """Further texts, read as these were."""
-        assert self.weighting is not None
-        return sparse.csr_matrix(self.weighting.transform(self.reader.transform(texts)))
-
-
-def _read(texts: list[str], model: Any) -> _Read:
-    if model is not None:
-        X = sparse.csr_matrix(model.features(texts).weights)
-        own = model.vectorizer_
-        reader = own if isinstance(own, TextVectorizer) else default_reader(texts)
-        return _Read(X, find_copies(text_sketches(texts, reader)).first, _scales_after(model, X.shape[1]), own)
-    reader = default_reader(texts)
-    try:
-        counts = reader.fit_transform(texts)
-    except InputError:  # no word is in two texts
-        counts = reader.set_params(min_df=1).fit_transform(texts)
-    weighting = TermWeighting("tfidf1").fit(counts)
-    first = find_copies(text_sketches(texts, reader)).first
-    X = weighting.transform(counts)
-    return _Read(X, first, np.full(X.shape[1], asking.SCALE), reader, weighting)
-
-
-def default_reader(texts: list[str]) -> TextVectorizer:
-    """What a session counts in texts: stems of words of all kinds, also stop words, which short texts need."""
-    language = language_of(texts)
-    stemmer = "porter" if language.name == "english" else language.stemmer
-    return TextVectorizer(token_pattern="all", analyzer="mixed", stemmer=stemmer, min_df=2)
-
-
-def _scales_after(model: Any, n_columns: int) -> FloatArray:
-    """Posterior standard deviations of a model's weights, were words independent: its texts are not at hand.
-
-    A word that the training texts have often is known well: its precision is that of the prior and, for each text with
-    it, the largest curvature times its squared weight there.
-    """
-    mean, frequency = model.weighting_.mean_weights(), model.weighting_.document_frequency_
-    if mean is None or len(mean) != n_columns:
-        return np.full(n_columns, asking.SCALE)
-    n_docs = model.weighting_.n_docs_
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weight = np.where(frequency > 0, mean * n_docs / np.maximum(frequency, 1), 0.0)
-    return np.asarray(1.0 / np.sqrt(1.0 / asking.SCALE**2 + 0.25 * frequency * weight**2))
 
 
 def _agreement(Y: BoolArray, proba: FloatArray, exclusive: bool) -> AnyArray:
