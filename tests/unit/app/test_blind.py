@@ -40,8 +40,8 @@ assert_same = functools.partial(twin_rooms.assert_same, hidden=NOTES)
 class Twin(Room):
     """A room where Ann has answered, and others have not; the other one where she answered the opposite."""
 
-    def __init__(self, folder, records, opposite, clocks, learns):
-        super().__init__(folder, clocks)
+    def __init__(self, folder, records, opposite, clocks, portal, learns):
+        super().__init__(folder, clocks, portal)
         room, people = self.registry, self.people
         plan = NewProject(
             "Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none", learns=learns
@@ -88,12 +88,12 @@ def learns() -> str:
 
 
 @pytest.fixture
-def twins(tmp_path, records, monkeypatch, learns):
+def twins(tmp_path, records, monkeypatch, portal, learns):
     clocks = []  # the last is that of the twin that is asked: the same is done at the same time in both
     for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
     monkeypatch.setattr("textbayes.app.full_texts.pdf_text", lambda content: "the text of a paper on tea")
-    made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks, learns) for opposite in (False, True)]
+    made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks, portal, learns) for opposite in (False, True)]
     yield made
     for twin in made:
         twin.close()

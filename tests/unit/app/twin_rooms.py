@@ -7,8 +7,8 @@ import itertools
 import re
 import zipfile
 
-from fastapi.testclient import TestClient
-from room_setup import ORIGIN, PASSWORD
+import httpx2
+from room_setup import ORIGIN, PASSWORD, InLoop
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_user
@@ -39,16 +39,19 @@ class Room:
         Where its database is.
     clocks : list
         The last is the clock of the room that is asked: the same is done at the same time in both.
+    portal : BlockingPortal
+        Where it runs.
     """
 
     project: str
 
-    def __init__(self, folder, clocks):
+    def __init__(self, folder, clocks, portal):
         folder.mkdir()
         self.clock, self.clocks = itertools.count(1.0e9, 10.0), clocks
         clocks.append(self.clock)
         settings = AppSettings(database=f"sqlite:///{folder / 'room.sqlite3'}", team=True, origin=ORIGIN)
         self.app, self.clients = create_app(settings), {}
+        self.transport = InLoop(self.app, portal)
         self.registry = self.app.state.registry
         self.people = {name: create_user(self.registry.store, name, PASSWORD) for name in PEOPLE}
         self.ids = {name: user.id for name, user in self.people.items()}
@@ -59,7 +62,7 @@ class Room:
 
     def client(self, name):
         if name not in self.clients:
-            self.clients[name] = TestClient(self.app, base_url=ORIGIN)
+            self.clients[name] = httpx2.Client(transport=self.transport, base_url=ORIGIN, follow_redirects=True)
             self.clients[name].post("/login", data={"name": name, "password": PASSWORD})
             page = self.clients[name].get("/account").text
             self.clients[name].headers["x-csrf-token"] = re.search(r'data-csrf="([^"]+)"', page)[1]
