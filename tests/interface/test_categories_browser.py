@@ -24,7 +24,7 @@ pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-p
 pytest.importorskip("fastapi", reason="needs the extra app")
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_room_browser import CHROMIUM, OTHER_TITLE, SCREENS, browser, faults, focus, picture, served  # noqa: F401
+from test_room_browser import CHROMIUM, OTHER_TITLE, SCREENS, browser, faults, focus, picture, quick_training, served  # noqa: F401
 
 from textbayes.app import judging
 from textbayes.app.accounts import create_user, set_role
@@ -63,7 +63,9 @@ def shown_title(page) -> str:
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_forty_texts_into_five_categories_by_keyboard(screen, browser, stories, tmp_path):  # noqa: F811
+def test_forty_texts_into_five_categories_by_keyboard(screen, browser, stories, tmp_path, request):  # noqa: F811
+    if screen == "small":  # on the large one the model is trained as ever
+        request.getfixturevalue("quick_training")
     table = tmp_path / "news.csv"
     with table.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)

@@ -18,7 +18,7 @@ pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-p
 pytest.importorskip("fastapi", reason="needs the extra app")
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_room_browser import CHROMIUM, OTHER_TITLE, PICTURES, SCREENS, browser, faults, served  # noqa: F401
+from test_room_browser import CHROMIUM, OTHER_TITLE, PICTURES, SCREENS, browser, faults, quick_training, served  # noqa: F401
 
 from textbayes.app import judging
 from textbayes.app.accounts import create_user, local_user, set_role
@@ -132,14 +132,14 @@ def enter(page, origin, name="Ann"):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("screen", SCREENS)
-def test_no_page_has_a_serious_fault(screen, browser, room):  # noqa: F811
+def test_no_page_has_a_serious_fault(screen, browser, room, quick_training):  # noqa: F811
     origin, _, parts = room
     page, found = browser.new_page(viewport=SCREENS[screen]), {}
 
     def look(path):
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            if wrong := faults(page):
+            if wrong := faults(page, colours_alone=scheme == "dark"):
                 found[path, scheme] = wrong
 
     page.goto(f"{origin}/login")
@@ -213,8 +213,7 @@ def test_who_has_no_project_is_told_what_to_do(browser, tmp_path):  # noqa: F811
         page.close()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_a_review_that_is_answered_is_simulated(screen, browser, tmp_path):  # noqa: F811
+def test_a_review_that_is_answered_is_simulated(browser, tmp_path):  # noqa: F811
     """Begun by a button; the page shows how far it is, then the curve, what it says in words, and the stops."""
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, registry):
         me = local_user(registry.store)
@@ -225,7 +224,7 @@ def test_a_review_that_is_answered_is_simulated(screen, browser, tmp_path):  # n
         settings = ScreenSettings(questions={"relevant": "green tea"})
         project = create_project(registry, me, NewProject("Tea", settings, prior="none"), records)
         review, place = registry.review(project), ReviewerQueue(me.id, "relevant")
-        page = browser.new_page(viewport=SCREENS[screen])
+        page = browser.new_page(viewport=SCREENS["small"])
         page.goto(f"{origin}/enter?token=the-secret")
         page.wait_for_url(f"{origin}/")
         page.goto(f"{origin}/projects/{project}/simulation")
@@ -248,11 +247,13 @@ def test_a_review_that_is_answered_is_simulated(screen, browser, tmp_path):  # n
             "consecutive",
             "share",
         ]
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            assert faults(page) == []
-        if PICTURES is not None:
-            page.screenshot(path=Path(PICTURES) / f"room-simulation-{screen}.png", full_page=True)
+        for screen in SCREENS:
+            page.set_viewport_size(SCREENS[screen])
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert faults(page, colours_alone=scheme == "dark") == [], screen
+            if PICTURES is not None:
+                page.screenshot(path=Path(PICTURES) / f"room-simulation-{screen}.png", full_page=True)
         page.reload()
         assert page.locator("figure svg").count() == 1  # kept
         judging.undo(review, place)
@@ -281,15 +282,14 @@ def test_a_word_is_given_a_strength(screen, browser, room):  # noqa: F811
     page.close()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_on_a_slow_line_ten_records_are_ahead(screen, browser, tmp_path):  # noqa: F811
+def test_on_a_slow_line_ten_records_are_ahead(browser, tmp_path):  # noqa: F811
     """On a quick one there are two; those fetched ahead are answered without a line, and free when the page is left."""
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, registry):
         me = local_user(registry.store)
         records = [Document(f"r{i}", f"Tea of the {i}th kind\nIt was green.") for i in range(150)]
         project = create_project(registry, me, NewProject("Tea", ScreenSettings(), prior="none"), records)
         review, place = registry.review(project), ReviewerQueue(me.id, "relevant")
-        context = browser.new_context(viewport=SCREENS[screen])
+        context = browser.new_context(viewport=SCREENS["small"])  # what is fetched does not depend on it
         page = context.new_page()
         page.goto(f"{origin}/enter?token=the-secret")
         page.wait_for_url(f"{origin}/")

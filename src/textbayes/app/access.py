@@ -78,6 +78,11 @@ def registry_of(request: Request) -> ReviewRegistry:
     return registry
 
 
+async def _registry(request: Request) -> ReviewRegistry:
+    """The room, as a dependency that needs no thread of its own."""
+    return registry_of(request)
+
+
 def training_of(request: Request) -> Training:
     """What trains models here."""
     training: Training = request.app.state.training
@@ -170,7 +175,7 @@ def changing(role: str) -> Callable[..., Access]:
     return find
 
 
-Registry = Annotated[ReviewRegistry, Depends(registry_of)]
+Registry = Annotated[ReviewRegistry, Depends(_registry)]
 SignedIn = Annotated[Visitor, Depends(visitor)]
 Writer = Annotated[Visitor, Depends(writer)]
 Admin = Annotated[Visitor, Depends(admin)]

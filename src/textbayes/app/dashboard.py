@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import io
+import pickle
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -306,8 +309,12 @@ def page_svg(name: str, seen: TopicView) -> str:
 
 def svg_of(name: str, drawing: Drawing, seen: Any) -> str:
     """A drawing to stand in a page; its ids begin with the name."""
-    with _drawn(drawing, seen, _PAGE) as (figure, description):
-        return embed(figure_svg(figure), name, description)
+
+    def draw() -> bytes:
+        with _drawn(drawing, seen, _PAGE) as (figure, description):
+            return embed(figure_svg(figure), name, description).encode()
+
+    return _drawings.get(("page", name), seen, draw).decode()
 
 
 def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
@@ -325,14 +332,48 @@ def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
     check_choice("name", name, tuple(DRAWINGS))
     with review.model() as screening:
         seen = TopicView.of(screening, topic, review.goal.target)
-    with _drawn(DRAWINGS[name], seen, _PAPER) as (figure, _):
-        if format == "svg":
-            content = figure_svg(figure, "white").encode()
-        else:
+
+    def draw() -> bytes:
+        with _drawn(DRAWINGS[name], seen, _PAPER) as (figure, _):
+            if format == "svg":
+                return figure_svg(figure, "white").encode()
             stream = io.BytesIO()
             figure.savefig(stream, format="png", dpi=150, facecolor="white")
-            content = stream.getvalue()
-    return Download(f"{name}.{format}", _TYPES[format], content)
+            return stream.getvalue()
+
+    return Download(f"{name}.{format}", _TYPES[format], _drawings.get((format, name), seen, draw))
+
+
+class LatestDrawings:
+    """Drawings that were made last, by all that they show: one is drawn again only where something changed.
+
+    Parameters
+    ----------
+    most : int
+        How many are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._made = most, OrderedDict[tuple[str, ...], bytes]()
+        self._lock = threading.Lock()
+
+    def get(self, kind: tuple[str, ...], seen: Any, draw: Callable[[], bytes]) -> bytes:
+        """A drawing of a kind; ``draw`` makes it, unless it was made of the same view."""
+        # All of the view is in the key: nobody is ever shown the drawing of another view.
+        key = *kind, hashlib.sha256(pickle.dumps(seen)).hexdigest()
+        with self._lock:
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        made = draw()
+        with self._lock:
+            self._made[key] = made
+            if len(self._made) > self._most:
+                self._made.popitem(last=False)
+        return made
+
+
+_drawings = LatestDrawings(128)  # of some 20 kB each
 
 
 @contextlib.contextmanager

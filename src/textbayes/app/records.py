@@ -199,10 +199,10 @@ def _made(review: LiveReview, engine: Engine, topic: str, ids: Sequence[str]) ->
             text, fields = stored[id]
             stored[id] = (f"{text}\n\n{more}", fields)
     known, vectorizer = engine.topic(topic_of(topic)), engine.collection.vectorizer
-    p = probabilities(known, rows).tolist()
+    behind, p = known.words_behind_each(rows, _MARKED, _SHARE), probabilities(known, rows).tolist()
     return [
-        _ready(id, *stored[id], vectorizer, known.words_behind(row, _MARKED, _SHARE), probability, files.get(id, ""))
-        for id, row, probability in zip(ids, rows, p, strict=True)
+        _ready(id, *stored[id], vectorizer, words, probability, files.get(id, ""))
+        for id, words, probability in zip(ids, behind, p, strict=True)
     ]
 
 

@@ -42,10 +42,11 @@ def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str
     screening = folder.screening
     known = screening.topic(topic)
     texts = _texts(folder, {row for row, _ in rows})
-    shown = []
-    for (row, reason), found in zip(rows, estimate(known, [row for row, _ in rows]), strict=True):
+    shown, chosen = [], [row for row, _ in rows]
+    behind = known.words_behind_each(chosen)
+    for (row, reason), found, parts in zip(rows, estimate(known, chosen), behind, strict=True):
         figures = {name: round(value, 4) for name, value in found._asdict().items()}
-        words = {word: round(part, 3) for word, part in known.words_behind(row).items()}
+        words = {word: round(part, 3) for word, part in parts.items()}
         shown.append(
             {"id": screening.collection.ids[row], **figures, "reason": reason, "words": words, "text": texts[row]}
         )

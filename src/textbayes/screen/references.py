@@ -80,6 +80,7 @@ def bibtex_of(rows: Sequence[Row]) -> str:
     """
     try:
         from pybtex.database import BibliographyData, Entry  # type: ignore[import-untyped]
+        from pybtex.database.output.bibtex import Writer  # type: ignore[import-untyped]
     except ImportError:
         raise MissingExtraError("pybtex", "screen", "writing BibTeX files") from None
     entries, taken = {}, set[str]()
@@ -95,7 +96,7 @@ def bibtex_of(rows: Sequence[Row]) -> str:
             if reference.get(key)
         }
         entries[_key_of(row, k, taken)] = Entry("article", reference)
-    return str(BibliographyData(entries).to_string("bibtex"))
+    return str(Writer().to_string(BibliographyData(entries)))  # by name pybtex looks through all that is installed
 
 
 def nbib_of(rows: Sequence[Row]) -> str:

@@ -88,10 +88,11 @@ def table_rows(screening: Screening, records: Iterable[Mapping[str, Any]], topic
     order = [*read, *unread[np.argsort(-known.predictors[unread], kind="stable")].tolist()]
     place_of = {row: place for place, row in enumerate(order, start=1)}
     found = estimate(known, range(len(order)))
+    behind = known.words_behind_each(range(len(order)))
     rows = []
     for row, record in enumerate(records):
         fields = dict(record["fields"]) or {"text": record["text"]}
-        words = " ".join(f"{word} {part:+.2f}" for word, part in known.words_behind(row).items())
+        words = " ".join(f"{word} {part:+.2f}" for word, part in behind[row].items())
         figures = {name: round(value, 4) for name, value in found[row]._asdict().items()}
         said = SAID[int(known.answers[row])]
         own = {"id": record["id"], "decision": said, "place": place_of[row], **figures, "words": words}

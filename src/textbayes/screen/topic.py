@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,18 +247,31 @@ class ScreeningTopic:
 
         A sentence vector counts as one more word, "meaning of the text".
         """
+        return self.words_behind_each([row], top, share)[0]
+
+    def words_behind_each(self, rows: Iterable[int], top: int = 5, share: float = 1.0) -> list[dict[str, float]]:
+        """As :meth:`words_behind`, of many records at once."""
+        chosen = [self._parts_behind(row, top, share) for row in rows]
+        used = np.unique(np.concatenate([columns for columns, _ in chosen]) if chosen else np.empty(0, dtype=np.int64))
+        used = used[used >= 0]
+        names = dict(zip(used.tolist(), self._collection.vectorizer.terms_of(used), strict=True))
+        return [
+            {names.get(column, MEANING): part for column, part in zip(columns.tolist(), parts.tolist(), strict=True)}
+            for columns, parts in chosen
+        ]
+
+    def _parts_behind(self, row: int, top: int, share: float) -> tuple[IntArray, FloatArray]:
+        """Columns of the strongest words of a record, -1 for its sentence vector, and their parts of the predictor."""
         X, vectors = self._collection.X, self._collection.vectors
         span = slice(X.indptr[row], X.indptr[row + 1])
-        columns = X.indices[span]
+        columns = X.indices[span].astype(np.int64)
         parts = X.data[span] * self.weights()[0][columns]
         if vectors is not None:
-            parts = np.append(parts, vectors[row] @ self.vector_weights())
+            columns, parts = np.append(columns, -1), np.append(parts, vectors[row] @ self.vector_weights())
         order = np.argsort(-np.abs(parts), kind="stable")
         before = np.append(0.0, np.cumsum(np.abs(parts[order])))  # of each word what larger ones make up
         first = order[: min(top, int(np.searchsorted(before[:-1], share * before[-1])))]
-        words = first[first < len(columns)]
-        names = dict(zip(words, self._collection.vectorizer.terms_of(columns[words].astype(np.int64)), strict=True))
-        return {names.get(place, MEANING): float(parts[place]) for place in first}
+        return columns[first], parts[first]
 
     def weights(self) -> tuple[FloatArray, float]:
         """The weight of every word, prior means included, and the intercept."""

@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.importorskip("fastapi", reason="needs the extra app")
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 from room_setup import ORIGIN, PASSWORD, empty_postgresql, postgresql_programs, postgresql_server
@@ -21,6 +22,15 @@ from textbayes.app.accounts import create_user, local_user
 from textbayes.app.projects import NewProject, create_project
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
+
+
+@pytest.fixture(scope="session", autouse=True)
+def portal() -> Iterator[BlockingPortal]:
+    """One event loop for all clients: to start one for each request takes longer than most requests."""
+    with start_blocking_portal() as started:
+        TestClient.portal = started
+        yield started
+        TestClient.portal = None
 
 
 @pytest.fixture(scope="session")

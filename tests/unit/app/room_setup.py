@@ -1,4 +1,4 @@
-"""Databases to test with: SQLite in a file, and a PostgreSQL server of our own where Debian's package is there."""
+"""Databases to test with, SQLite in a file and a PostgreSQL server of our own, and a client for many requests."""
 
 from __future__ import annotations
 
@@ -10,9 +10,39 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import httpx2
+from anyio.from_thread import BlockingPortal
 
 ORIGIN = "http://127.0.0.1:8765"
 PASSWORD = "correct horse battery"
+
+
+class InLoop(httpx2.BaseTransport):
+    """Hands requests to an application in the event loop of a portal.
+
+    ``TestClient`` goes to and fro between threads for each request, which takes longer than most of them.
+
+    Parameters
+    ----------
+    app : ASGI application
+    portal : BlockingPortal
+    raise_app_exceptions : bool
+        Whether a fault of the application is raised here as well.
+    """
+
+    def __init__(self, app: Any, portal: BlockingPortal, raise_app_exceptions: bool = True) -> None:
+        self._portal = portal
+        self._inner = httpx2.ASGITransport(app, raise_app_exceptions=raise_app_exceptions)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        return self._portal.call(self._answer, request, request.read())
+
+    async def _answer(self, request: httpx2.Request, content: bytes) -> httpx2.Response:
+        sent = httpx2.Request(request.method, request.url, headers=request.headers, content=content)
+        reply = await self._inner.handle_async_request(sent)
+        return httpx2.Response(reply.status_code, headers=reply.headers, content=await reply.aread())
 
 
 def postgresql_programs() -> Path | None:

@@ -53,8 +53,8 @@ CHANGES = (
 class LabelTwin(Room):
     """A room where Ann has labelled and Dan knows gold questions; the other one with the opposite labels."""
 
-    def __init__(self, folder, records, opposite, clocks):
-        super().__init__(folder, clocks)
+    def __init__(self, folder, records, opposite, clocks, portal):
+        super().__init__(folder, clocks, portal)
         plan = NewCategories("Kinds", LABELS, double=True)
         self.project = create_categories(self.registry, self.people["ann"], plan, records)
         review = self.review = self.registry.review(self.project)
@@ -78,11 +78,11 @@ class LabelTwin(Room):
 
 
 @pytest.fixture
-def twins(tmp_path, records, monkeypatch):
+def twins(tmp_path, records, monkeypatch, portal):
     clocks = []
     for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
-    made = [LabelTwin(tmp_path / f"room{opposite}", records, opposite, clocks) for opposite in (False, True)]
+    made = [LabelTwin(tmp_path / f"room{opposite}", records, opposite, clocks, portal) for opposite in (False, True)]
     yield made
     for twin in made:
         twin.close()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
-from room_setup import ORIGIN
+from room_setup import ORIGIN, InLoop
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_token, local_user
@@ -74,10 +75,10 @@ def room(tmp_path, records):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "TRACE", "BREW", "PUT", "PATCH", "POST", "DELETE"])
 @pytest.mark.parametrize("which", ["serve", "room"])
-def test_nothing_that_is_sent_is_a_fault_of_ours(which, method, tmp_path, records):
+def test_nothing_that_is_sent_is_a_fault_of_ours(which, method, tmp_path, records, portal):
     app, token, paths, project = served(tmp_path) if which == "serve" else room(tmp_path, records)
     assert len(set(paths)) > (3 if which == "serve" else 60)
-    client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
+    client = httpx2.Client(transport=InLoop(app, portal, raise_app_exceptions=False), base_url=ORIGIN)
     for path in sorted({"/", *paths, *ODD}):
         sends = method == "POST" or (method in ("PUT", "PATCH") and "/api/" in path)
         bodies = (BODIES if "/api/" in path else FOR_PAGES) if sends else BODIES[:1]

@@ -110,6 +110,8 @@ def test_the_words_behind_a_record_are_those_with_most_of_the_weight(screening):
         assert sum(map(abs, some.values())) >= 0.8 * total - 1e-9
         assert sum(map(abs, some.values())) - abs(last) < 0.8 * total
         assert len(known.words_behind(row, 3, 0.8)) <= 3
+    assert known.words_behind_each(range(30)) == [known.words_behind(row) for row in range(30)]
+    assert known.words_behind_each([]) == []
 
 
 def test_capitals_and_spaces_of_a_word_do_not_count(screening):
