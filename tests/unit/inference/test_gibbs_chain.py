@@ -36,7 +36,7 @@ def target(X, y, link, prior, intercept_scale=None, sampled=False):
     return TargetPosterior(Design.of(X, intercept is not None), y, make_link(link), prior, intercept, sampled)
 
 
-def draws_of(the_target, n=2000, method="auto", seed=0):
+def draws_of(the_target, n=4000, method="auto", seed=0):
     chain = Chain(the_target, np.random.SeedSequence(seed), method, None)
     chain.advance(200)
     return chain.advance(n)[0].astype(np.float64)
@@ -173,7 +173,7 @@ def test_all_forms_have_the_same_posterior(shape, prior):
     X = sparse.random(*shape, density=0.4, random_state=3, format="csc")
     y = rng.choice([-1.0, 1.0], shape[0])
     the_target = target(X, y, "probit", make_prior(prior, 1.5), intercept_scale=np.inf)
-    results = [mean_and_error(draws_of(the_target, 1500, method)) for method in ("sweeps", "words", "documents")]
+    results = [mean_and_error(draws_of(the_target, 3000, method)) for method in ("sweeps", "words", "documents")]
     for mean, error in results[1:]:
         spread = np.sqrt(error**2 + results[0][1] ** 2)
         np.testing.assert_array_less(np.abs(mean - results[0][0]), STANDARD_ERRORS * spread)
