@@ -75,7 +75,7 @@ def test_the_same_prior_written_as_a_change_of_variables(link, method):
     """w = L v with v standard normal and L L' = C: independent words v of the documents X L."""
     X, y = documents()
     root = np.linalg.cholesky(covariance())
-    settings = {"chains": 2, "max_draws": 1200, "target_ess": 1e9, "method": method, "n_jobs": 1}
+    settings = {"chains": 2, "max_draws": 3000, "target_ess": 1e9, "method": method, "n_jobs": 1}
     prior, of_intercept = make_prior("gaussian", SCALE), make_prior("gaussian", 2.0)
     given = Problem(X, y[:, None], make_link(link), prior, of_intercept)
     changed = given._replace(X=sparse.csc_matrix(X @ root), prior=make_prior("gaussian", 1.0))
