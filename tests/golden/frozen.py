@@ -143,7 +143,7 @@ def settings_of(case: Case) -> dict[str, Any]:
     if method in ("cv", "evidence"):
         settings["model"] = BayesLinearClassifierCV(prior=prior, method=method)
     elif method == "gibbs":
-        sampler = inferences.get("gibbs")(chains=2, warmup=30, max_draws=60)
+        sampler = inferences.get("gibbs")(chains=2, warmup=30, max_draws=60, n_jobs=1)
         settings["model"] = BayesLinearClassifier(prior=prior, inference=sampler)
     return settings
 

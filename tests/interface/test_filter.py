@@ -229,13 +229,13 @@ def test_judge_while_the_filter_does_not_run(lines, run, desk, feed):
     assert lines("filter", desk, "--replay")[0]["identical"]
 
 
-def test_judge_while_the_filter_runs(start, desk, lines):
+def test_judge_while_the_filter_runs(start, run, desk, lines):
     process = start("filter", desk, stdin=-1)
     process.stdin.write(b'{"id": "x", "text": "corn wheat harvest rain"}\n')
     process.stdin.flush()
     process.stdout.readline()
     lines("judge", desk, "x", "grain", "yes")
-    assert "is in use by another filter" in start("filter", desk).communicate()[1].decode()
+    assert "is in use by another filter" in run("filter", desk, code=1).stderr
     process.stdin.write(b'{"id": "y", "text": "goal match"}\n')
     process.stdin.close()
     assert process.wait() == 0

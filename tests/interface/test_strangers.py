@@ -1,6 +1,7 @@
 """Parts that are added from outside of the package work like those inside: through training, files and commands.
 
-They are registered for good, so the commands run in a process of their own, which imports the stranger's file first.
+They are registered for good, so each script runs in a process of its own: a fork of one that has imported the
+stranger's file.
 """
 
 from __future__ import annotations
@@ -14,26 +15,49 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
+# Scripts as lines of JSON; of each the exit code. What they print goes to files.
+FORKS = """
+import json, os, sys, traceback
+import references.strangers
+
+for line in sys.stdin:
+    child = os.fork()
+    if child:
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    for number, name in enumerate(("out", "errors"), start=1):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    code = 1
+    try:
+        exec(json.loads(line), {"__name__": "__main__"})
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+"""
 
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory, documents):
-    """Runs Python after the stranger's parts were imported, in a folder with texts in the stranger's format."""
+    """Runs a script after the stranger's parts were imported, in a folder with texts in the stranger's format."""
     folder = tmp_path_factory.mktemp("stranger")
     rows = [f"{doc['labels']}\t{doc['text']} {number}\n" for number, doc in enumerate(documents * 4)]
     (folder / "texts.labelled").write_text("".join(rows), encoding="utf-8")
 
-    def run(script: str) -> str:
-        code = f"import references.strangers\n{script}"
-        path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=folder, env=os.environ | {"PYTHONPATH": path},
-            capture_output=True, text=True, timeout=600, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKS], cwd=folder, env=os.environ | {"PYTHONPATH": path},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as parent:  # fmt: skip
 
-    return run
+        def run(script: str) -> str:
+            print(json.dumps(script), file=parent.stdin, flush=True)
+            assert parent.stdout.readline() == "0\n", (folder / "errors").read_text(encoding="utf-8")
+            return (folder / "out").read_text(encoding="utf-8")
+
+        yield run
 
 
 TRAIN = """
@@ -64,7 +88,7 @@ def test_a_prior_with_a_hyperparameter_of_its_own(stranger):
 
 def test_a_decision_rule(stranger):
     stranger(
-        TRAIN.format(settings="rule=Median(share=0.4)")
+        TRAIN.format(settings="rule=Median(share=0.4), preset='linear'")
         .replace("> 0.9", "> 0.6")
         .replace("found = list", "from references.strangers import Median\nfound = list", 1)
         + "assert again.rule_.name == 'median' and again.rule_.share == again.rule.share == 0.4\n"

@@ -46,7 +46,10 @@ def test_text_and_selection_do_not_load_the_compiler():
 
 @pytest.mark.slow
 def test_second_process_finds_every_kernel_compiled():
-    """Kernels take arrays and scalars only: nothing is compiled twice, whatever the first process had to compile."""
+    """Kernels take arrays and scalars only: nothing is compiled twice, whatever the first process had to compile.
+
+    Where nothing is left to compile, as after other tests, the first is that second process already.
+    """
     code = """
 import textbayes, numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -65,8 +68,9 @@ for name, module in list(sys.modules.items()):
                 misses[f"{name}.{key}"] = sum(value.stats.cache_misses.values())
 print(hits, [key for key, value in misses.items() if value])
 """
-    run(code)
     hits, _, misses = run(code).strip().partition(" ")
+    if misses != "[]":
+        hits, _, misses = run(code).strip().partition(" ")
     assert int(hits) > 5, "otherwise this test sees nothing"
     assert misses == "[]"
 
@@ -85,7 +89,7 @@ times(np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), np.
 """
 
     def said() -> str:
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0"}  # in a hurry
         return subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
         ).stderr

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from scipy import integrate, sparse, special, stats
 
-from textbayes import BayesLinearClassifier, TextCategorizer
+from textbayes import BayesLinearClassifier, BayesMultinomialClassifier, TextCategorizer
 from textbayes.core.errors import NotSupportedError
+from textbayes.inference.gibbs import Gibbs
 from textbayes.links import make_link
 from textbayes.posterior.uncertainty import entropy_bits, gaussian_uncertainty
 
 TEXTS = ["wheat and corn prices rise", "corn harvest falls", "bank raises rates", "the bank cuts its rates"] * 5
 LABELS = ["grain", "grain", "money", "money"] * 5
+# What is computed of the draws is right for any of them: few are enough.
+FEW = Gibbs(chains=2, warmup=20, max_draws=50, target_ess=1.0, max_r_hat=99.0)
 
 
 def bits(p):
@@ -82,12 +85,13 @@ def test_laplace_approximation_knows_less_of_strange_documents_and_more_with_mor
 @pytest.mark.parametrize(
     "model",
     [
-        "linear:inference=gibbs",
-        "multinomial:inference=gibbs",
+        BayesLinearClassifier(inference=FEW),
+        BayesMultinomialClassifier(inference=FEW),
         "online",
         "online:covariance=full",
         "gp:kernel=rbf,budget=20",
     ],
+    ids=["linear", "multinomial", "online", "online, full covariance", "gp"],
 )
 @pytest.mark.parametrize("labels", [LABELS, [*LABELS[:-5], *["oil"] * 5]])
 def test_every_model_with_a_posterior(model, labels):
@@ -102,7 +106,7 @@ def test_every_model_with_a_posterior(model, labels):
 
 
 def test_draws_are_averaged():
-    fitted = TextCategorizer(model="linear:inference=gibbs", cv=2).fit(TEXTS, LABELS)
+    fitted = TextCategorizer(model=BayesLinearClassifier(inference=FEW), cv=2).fit(TEXTS, LABELS)
     X = sparse.csr_matrix(fitted.features(["corn bank"]).weights)
     [one] = fitted.draws_.labels
     p = special.expit(one.predictors(X))[0]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -168,13 +171,21 @@ def test_what_is_known_of_words_is_known_of_added_records(tmp_path):
     assert folder.next_records(1)[0].row == 6
 
 
-# A process of its own, never a fork: a forked child that fails would go on as a second test runner.
+# Forks of a process of its own, never of this one: a forked child that fails would go on as a second test runner.
 _READ_ON = """
-import sys
+import os, sys
 from textbayes.screen import ScreenFolder
 
 made, told = sys.argv[1:3]
 relevant = set(sys.argv[3].split(","))
+for _ in sys.stdin:  # a line for each process that is to read on
+    child = os.fork()
+    if child == 0:
+        break
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
 folder = ScreenFolder.open(made)
 with open(told, "ab", buffering=0) as stream:
     while True:
@@ -190,15 +201,19 @@ def test_killed_at_any_moment(made, review):
     told = made.parent / "told"
     told.touch()
     relevant = ",".join(f"r{row}" for row in np.flatnonzero(review[2]))
-    for _ in range(4):
-        heard = told.stat().st_size
-        with subprocess.Popen([sys.executable, "-c", _READ_ON, str(made), str(told), relevant]) as child:
+    command = [sys.executable, "-c", _READ_ON, str(made), str(told), relevant]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        for _ in range(4):
+            heard = told.stat().st_size
+            print(file=parent.stdin, flush=True)
+            child = int(parent.stdout.readline())
             until = time.monotonic() + 60
-            while told.stat().st_size == heard and child.poll() is None and time.monotonic() < until:
+            while told.stat().st_size == heard and time.monotonic() < until:
                 time.sleep(0.002)
             time.sleep(random.random() * 0.02)
-            assert child.poll() is None, "it ended by itself"
-            child.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            assert int(parent.stdout.readline()) == -signal.SIGKILL, "it ended by itself"
     folder = ScreenFolder.open(made)
     judged = [entry["id"] for entry in folder.log() if entry["kind"] == "judgement"]
     acknowledged = told.read_text().split()

@@ -76,7 +76,7 @@ def integrate(prior, scale, counts, half_width, link="logit", n=81):
     ],
 )
 def test_draws_have_the_moments_and_probabilities_of_the_posterior(prior, scale, half_width, method, link):
-    gibbs = Gibbs(chains=4, warmup=200, max_draws=800, target_ess=np.inf, random_state=1, method=method)
+    gibbs = Gibbs(chains=2, warmup=100, max_draws=800, target_ess=np.inf, random_state=1, method=method, n_jobs=1)
     model = BayesMultinomialClassifier(prior, scale, inference=gibbs, fit_intercept=False, link=link)
     with pytest.warns(UserWarning, match="sampled less well than asked for"):  # asked for: infinitely well
         model.fit(X, Y, COUNTS)
@@ -96,7 +96,7 @@ def test_draws_have_the_moments_and_probabilities_of_the_posterior(prior, scale,
 
 def test_free_intercepts_add_up_to_zero_and_have_their_posterior():
     """Two classes of one word: u = w₁ − w₀ ~ N(0, 2·scale²) and b = b₁ − b₀ flat are integrated over a grid."""
-    gibbs = Gibbs(chains=4, warmup=300, max_draws=800, target_ess=np.inf, random_state=2)
+    gibbs = Gibbs(chains=2, warmup=200, max_draws=800, target_ess=np.inf, random_state=2, n_jobs=1)
     y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
     with pytest.warns(UserWarning, match="sampled less well"):
         model = BayesMultinomialClassifier("gaussian", 0.8, inference=gibbs).fit(X, y)
@@ -195,7 +195,7 @@ def test_probabilities_of_a_multinomial_probit(eta):
 def test_two_classes_of_a_multinomial_probit_are_a_probit():
     """z₁ − z₀ ~ N(eta₁ − eta₀, 2): the posterior of u = w₁ − w₀, of prior variance 2·scale², by integration."""
     y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
-    gibbs = Gibbs(chains=4, warmup=200, max_draws=1000, target_ess=np.inf, random_state=3)
+    gibbs = Gibbs(chains=2, warmup=100, max_draws=800, target_ess=np.inf, random_state=3, n_jobs=1)
     with pytest.warns(UserWarning, match="sampled less well"):
         model = BayesMultinomialClassifier("gaussian", 0.8, inference=gibbs, fit_intercept=False, link="probit").fit(
             X, y
