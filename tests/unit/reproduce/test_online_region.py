@@ -76,5 +76,6 @@ def test_the_table_compares_at_about_as_many_questions(stories, monkeypatch):
             topic.queried.sum(), (topic.queried & topic.relevant).sum(), len(topic.relevant), topic.relevant.sum(),
         )  # fmt: skip
         assert row[4] == pytest.approx(100.0 * topic.relevant.sum() / topic.n_relevant)
-    assert len(table.notes) == 3
-    assert "of region of interest, θ × 0.5 is" in table.notes[2]
+        assert row[6] == pytest.approx(2 * row[3] - (row[2] - row[3]))
+    (note,) = table.notes
+    assert note.startswith(f"region of interest, θ × 0.5, {table.ours[2][0]:.0f} questions, against weights, θ × 1, ")

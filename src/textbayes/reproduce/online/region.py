@@ -27,7 +27,7 @@ from textbayes.reproduce.online.filtering_systems import (
     table_of,
 )
 from textbayes.reproduce.online.filtering_tables import t9p_ratio
-from textbayes.reproduce.results import Table
+from textbayes.reproduce.results import Table, mean_interval
 from textbayes.stream.settings import paper_threshold
 
 LABELLED: Final = 1_000  # stories of the batch phase
@@ -103,6 +103,11 @@ def _asked(deliveries: list[Deliveries]) -> tuple[float, float]:
     return float(queried.sum()), float((queried & relevant).sum())
 
 
+def _utility(deliveries: list[Deliveries]) -> FloatArray:
+    """Utility of each topic: two for a relevant document, one less for another."""
+    return np.array([3.0 * topic.relevant.sum() - len(topic.relevant) for topic in deliveries])
+
+
 def table_4d(run: PaperRun) -> Table:
     """Table 4d: asking by what is taught of all weights, and of the region of interest."""
     simulation = run.load("Reuters in order of time", lambda: RegionSimulation(reuters()))
@@ -116,15 +121,16 @@ def table_4d(run: PaperRun) -> Table:
         ours[str(way)] = [
             *_asked(deliveries), told["total_retrieved"], told["relevant_retrieved"], *percent, told["mean_utility"],
         ]  # fmt: skip
-    usual = _asked(found[USUAL])[0]
-    alike = min((way for way in found if way.gain == "region"), key=lambda way: abs(_asked(found[way])[0] - usual))
     notes = []
-    for one, other in ((str(USUAL), NEVER), (str(alike), NEVER), (str(alike), str(USUAL))):
-        ratio = t9p_ratio(outcome, one, other)
+    asked = {way: _asked(deliveries)[0] for way, deliveries in found.items()}
+    for way in (way for way in found if way.gain == "paper" and way.factor is not None):
+        alike = min((one for one in found if one.gain == "region"), key=lambda one: abs(asked[one] - asked[way]))
+        ratio = t9p_ratio(outcome, str(alike), str(way))
+        gained = mean_interval(_utility(found[alike]) - _utility(found[way]))
         notes.append(
-            f"Mean T9P of {one} is {ratio.ratio:.2f} times that of {other} (95 % interval over topics {ratio.low:.2f} "
-            f"to {ratio.high:.2f}; better for {ratio.n_better} of {len(simulation.units)} topics, worse for "
-            f"{ratio.n_worse})."
+            f"{alike}, {asked[alike]:,.0f} questions, against {way}, {asked[way]:,.0f}: mean T9P {ratio.ratio:.2f} "
+            f"times as high (95 % interval over topics {ratio.low:.2f} to {ratio.high:.2f}), mean utility {gained} "
+            "higher."
         )
     first = simulation.units[0]
     caption = (
