@@ -7,8 +7,10 @@ import hashlib
 import io
 import json
 import os
+import re
 import zipfile
 
+import numpy as np
 import pytest
 
 from textbayes import __version__
@@ -75,6 +77,59 @@ def test_table_and_csv(run, models):
         assert part in " ".join(table.split())
     rows = list(csv.DictReader(io.StringIO(run("show", models["multiclass"], "--csv").stdout)))
     assert [(row["label"], row["texts"]) for row in rows] == [("grain", "5"), ("money", "5"), ("sport", "5")]
+
+
+POOLED = ("--model", "svm", "--model", "linear:prior=gaussian,scale=1", "--folds", "3")
+
+
+def test_the_model_of_each_label(run, lines, write, many_labels, tmp_path):
+    run("train", write(many_labels), "-o", tmp_path / "best.tb", *POOLED, "--pool", "best")
+    model = load_model(tmp_path / "best.tb")
+    names = ["svm", "logit link, gaussian prior of scale 1"]
+    assert ((model.label_pool_ != 0.0).sum(axis=0) == 1).all()
+    chosen = [names[number] for number in np.argmax(model.label_pool_ != 0.0, axis=0)]
+    (shown,) = lines("show", tmp_path / "best.tb")
+    assert [row["model"] for row in shown["labels"]] == chosen
+    for row, weights in zip(shown["labels"], model.label_pool_.T, strict=True):
+        assert row["weights"] == dict(zip(names, weights.tolist(), strict=True))
+    table = run("show", tmp_path / "best.tb", "--table").stdout
+    assert max(map(len, table.splitlines())) <= 80
+    for row in shown["labels"]:
+        cells = f"{row['label']} {row['texts']} {row['threshold']:.3f} {row['held_out_f1']:.3f}"
+        assert re.search(rf"{re.escape(cells)} {row['model'].split()[0]}", " ".join(table.split()))
+    assert f"svm {chosen.count('svm')}" in " ".join(table.split())
+    rows = list(csv.DictReader(io.StringIO(run("show", tmp_path / "best.tb", "--csv").stdout)))
+    assert [row["model"] for row in rows] == chosen
+
+
+def test_the_weights_of_each_label(run, lines, write, many_labels, tmp_path):
+    run("train", write(many_labels), "-o", tmp_path / "label.tb", *POOLED, "--pool", "label")
+    model = load_model(tmp_path / "label.tb")
+    (shown,) = lines("show", tmp_path / "label.tb")
+    table = run("show", tmp_path / "label.tb", "--table").stdout
+    assert max(map(len, table.splitlines())) <= 80
+    assert "Weights by label" in table
+    assert [f"{mean:+.2f}" for mean in model.label_pool_.mean(axis=1)] == [f"{mean:+.2f}" for mean in model.pool_]
+    for row, weights in zip(shown["labels"], model.label_pool_.T, strict=True):
+        assert "model" not in row
+        assert list(row["weights"].values()) == weights.tolist()
+        assert f"{row['label']} {weights[0]:+.2f} {weights[1]:+.2f}" in " ".join(table.split())
+
+
+def test_weights_of_more_labels_than_the_table_has_are_left_to_json(run, lines, write, tmp_path):
+    rows = [{"text": f"word{i} only word{i}", "labels": [f"label {i}"]} for i in range(21) for _ in range(3)]
+    run("train", write(rows), "-o", tmp_path / "m.tb", *POOLED, "--pool", "label")
+    table = run("show", tmp_path / "m.tb", "--table").stdout
+    assert "The weights of 21 labels: textbayes show MODEL --json" in table
+    (shown,) = lines("show", tmp_path / "m.tb")
+    assert all(len(row["weights"]) == 2 for row in shown["labels"])
+
+
+def test_classes_of_a_pair_have_the_same_model(run, lines, write, documents, tmp_path):
+    run("train", write(documents[:10]), "-o", tmp_path / "m.tb", *POOLED, "--pool", "best")
+    (shown,) = lines("show", tmp_path / "m.tb")
+    first, second = shown["labels"]
+    assert first["model"] == second["model"] in ("svm", "logit link, gaussian prior of scale 1")
 
 
 def test_a_file_that_does_not_say_how_many_texts_there_were(run, lines, models, tmp_path):

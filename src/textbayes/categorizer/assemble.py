@@ -48,7 +48,7 @@ def assembled(
     made.vectorizer_, made.weighting_ = vectorizer, weighting
     made.label_space_ = fitted.label_space_
     made.classes_ = made.label_space_.classes
-    made.model_, made.pool_ = Ensemble.of(fitted), np.ones(1)
+    made.model_, made.pool_, made.label_pool_ = Ensemble.of(fitted), np.ones(1), None
     made.rule_ = make_rule(rule).fit(proba, indicator)
     made.label_counts_, made.fingerprints_ = label_counts.astype(np.int64), fingerprints
     made.held_out_ = {"micro_f1": None, "macro_f1": None, "log_loss": None, "log_loss_per": "text"}

@@ -139,6 +139,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     model_ : the fitted ``Ensemble``, of one member or several (``textbayes.categorizer.ensemble``)
     coef_, intercept_ : of linear models, one row per label (one for two classes); of several members their pool
     pool_ : weights of the members; 1 if there is one
+    label_pool_ : with ``pool="label"`` and ``"best"`` these weights by label (n_members, n_columns), else None
     calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
     inverse_temperature_ : power of each class's own probability before those of exclusive classes are normalised
     surface_ : dict, for each stem the whole word that it is shown as, the most frequent one in the training texts
@@ -316,6 +317,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         fit_rule(rule, proba, slice(None))
         self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.ensemble
         self.pool_, self.rule_, self.choice_ = trained.weights, rule, trained.choice
+        self.label_pool_ = trained.label_weights
         self.prior_table_: WordPriors | None = None
         self.prior_weight_ = trained.prior_weight
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice

@@ -195,7 +195,7 @@ CATEGORIZER: dict[str, Field] = {
     "choice": Record(CHOICE) | Null(),
     "copies": Record({"identical": _COUNT, "near": _COUNT}) | Null(),
     "columns": Record(COLUMNS) | Null(),
-    "pool": Array(np.float64, (None,), least=-1e6),
+    "pool": Array(np.float64, (..., None), least=-1e6),  # a row by member where weights differ by label
     "prior_weight": Array(np.float64, ("n_columns",), least=0.0, most=1.0) | Null(),
     "arrays": List(Text()).where(sorted_and_distinct),
 }

@@ -152,7 +152,7 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "choice": model.choice_,
         "copies": model.copies_,
         "columns": model.columns_,
-        "pool": model.pool_,
+        "pool": model.pool_ if model.label_pool_ is None else model.label_pool_,
         "prior_weight": model.prior_weight_,
         "prior": model.prior_table_,
         "audit": model.prior_audit_ or None,
@@ -176,8 +176,9 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
         raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
     counts = found["label_counts"]
     model.label_counts_ = None if counts is None else np.array(counts, dtype=np.int64)
-    for name in ("held_out", "fingerprints", "copies", "columns", "choice", "pool", "prior_weight"):
+    for name in ("held_out", "fingerprints", "copies", "columns", "choice", "prior_weight"):
         setattr(model, f"{name}_", found[name])
+    model.pool_, model.label_pool_ = _pools(found["pool"], space.n_columns, settings["pool"])
     model.calibration_band_, model.surface_ = found["calibration_band"], found["surface"] or {}
     model.prior_table_, model.prior_audit_ = found["prior"], found["audit"] or []
     model.prior_advice_ = found["prior_advice"] or []
@@ -203,13 +204,23 @@ def _check_together(model: Any, given_model: Any, settings: Mapping[str, Any]) -
     # An automatic pool may turn a member round; what it is made of is merged, so the number only describes it.
     if model.choice_ is None:
         n_members = len(given_model) if isinstance(given_model, list) else None if given_model is None else 1
-        if n_members not in (None, len(model.pool_)) or (model.pool_ < 0.0).any():
+        turned = model.label_pool_ is None and (model.pool_ < 0.0).any()
+        if n_members not in (None, len(model.pool_)) or turned:
             raise ModelFileError("the weights of the model's members are not theirs; was the file altered?")
     if settings["select"] is None and (settings["select_k"] or settings["select_threshold"]) is not None:
         raise ModelFileError("the model's words are to be chosen by no score; was the file altered?")
     weights = settings["class_weight"]
     if isinstance(weights, dict) and not set(weights) <= set(space.classes.tolist()):
         raise ModelFileError("the model weighs classes that it does not have; was the file altered?")
+
+
+def _pools(pool: AnyArray, n_columns: int, kind: str) -> tuple[AnyArray, AnyArray | None]:
+    """Mean weight of each member, and its weights by label where they differ by label."""
+    if pool.ndim == 1:
+        return pool, None
+    if pool.ndim != 2 or pool.shape[1] != n_columns or kind == "shared":
+        raise ModelFileError("the weights of the model's members are not of its labels; was the file altered?")
+    return pool.mean(axis=1), pool
 
 
 def _same_views(vectorizer: Any, weighting: Any) -> bool:

@@ -131,6 +131,8 @@ class Trained:
         Of each label, the scales that members looked for, in their order; empty where none did.
     refits : Refits or None
         How far fits to other texts differ, where intervals are asked for.
+    label_weights : array (n_members, n_columns) or None
+        Weights of named members by label, where these differ.
     """
 
     ensemble: Ensemble
@@ -149,6 +151,7 @@ class Trained:
     rare_threshold: float | None = None
     scales: dict[str, list[float]] = field(default_factory=dict)
     refits: Refits | None = None
+    label_weights: FloatArray | None = None
 
     def of_tested(self, rows: AnyArray) -> AnyArray:
         """The rows, one for each training text, of those that were held out."""
@@ -276,7 +279,8 @@ def train(
     vectorizer, weighting = source.reader(group.weightings)
     return Trained(
         ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, judged, part, held.label_seen, tested,
-        choice=choice, rare_threshold=threshold, scales=scales, refits=refits, **found,
+        choice=choice, rare_threshold=threshold, scales=scales, refits=refits,
+        label_weights=stack.weights.astype(np.float64) if target.settings.pool != "shared" else None, **found,
     )  # fmt: skip
 
 

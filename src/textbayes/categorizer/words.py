@@ -101,6 +101,7 @@ class ExplainsWords(FittedAttributes):
     """Words and explanations of a categorizer, whatever the kind of its model."""
 
     pool_: FloatArray
+    label_pool_: FloatArray | None
     rule_: Rule
     model: Any
     posterior_predictive: bool

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich import progress as rich
 from rich.table import Table
 
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
 
 
+_MOST_WEIGHED = 20  # labels whose weights of the members are shown
 LABEL_FIGURES = ("label", "texts", "threshold", "held_out_precision", "held_out_recall", "held_out_f1")
 _UNKNOWN = "not recorded"
 _FACTS = ("Labels", "Model", "Partial", "Calibration", "Decision")  # settings that say nothing of features
@@ -346,12 +348,35 @@ def label_rows(model: TextCategorizer) -> list[dict[str, Any]]:
     counts = [None] * len(names) if model.label_counts_ is None else model.label_counts_.tolist()
     held_out = model.held_out_.get("labels", {})  # older files have figures over all labels only
     scales = model.held_out_.get("scales", {})  # of two classes, of the second
+    weights = _label_weights(model)
     return [
         {"label": name, "texts": n, "threshold": thresholds.get(name)}
         | ({"scales": scales.get(name) or next(iter(scales.values()))} if scales else {})
         | {f"held_out_{what}": held_out.get(name, {}).get(what) for what in ("precision", "recall", "f1")}
+        | ({"model": _chosen(weights[name])} if weights and model.pool == "best" else {})
+        | ({"weights": weights[name]} if weights else {})
         for name, n in zip(names, counts, strict=True)
     ]
+
+
+def _label_weights(model: TextCategorizer) -> dict[str, dict[str, float]]:
+    """Weights of the members for each label, where they differ by label; both of two classes have the same."""
+    if model.label_pool_ is None:
+        return {}
+    names = members_in_words(model) or model.member_names()
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    labels = model.label_space_.class_names
+    columns = [0] * len(labels) if model.label_space_.kind == "binary" else range(len(labels))
+    return {
+        label: dict(zip(names, model.label_pool_[:, column].tolist(), strict=True))
+        for label, column in zip(labels, columns, strict=True)
+    }
+
+
+def _chosen(weights: dict[str, float]) -> str | None:
+    """The one model that a label has; None where it has none, and only the frequency of the label is known."""
+    return next((name for name, weight in weights.items() if weight != 0.0), None)
 
 
 def settings_for_programs(model: TextCategorizer) -> dict[str, Any]:
@@ -459,10 +484,32 @@ def _print_members(model: TextCategorizer) -> None:
             screen.print(f"Tried and left out, since their weight was near zero: {'; '.join(left_out)}.")
     elif len(model.pool_) > 1:
         members = members_in_words(model) or [_UNKNOWN] * len(model.pool_)
-        table = make_table("member", "weight", right=("weight",))
-        for name, weight in zip(members, model.pool_, strict=True):
-            table.add_row(name, f"{weight:+.2f}")
+        if (by_label := _label_weights(model)) and model.pool == "best":
+            told, shown = "labels", [f"{n:,}" for n in np.count_nonzero(np.asarray(model.label_pool_), axis=1)]
+        else:
+            told, shown = "mean weight" if by_label else "weight", [f"{weight:+.2f}" for weight in model.pool_]
+        table = make_table("member", told, right=(told,))
+        for name, value in zip(members, shown, strict=True):
+            table.add_row(name, value)
         screen.print(table)
+        if by_label and model.pool == "label":
+            _print_weights(by_label)
+
+
+def _print_weights(by_label: dict[str, dict[str, float]]) -> None:
+    """Print the weight of each member for each label, where the labels are few."""
+    screen = console()
+    if len(by_label) > _MOST_WEIGHED:
+        screen.print(f"The weights of {len(by_label):,} labels: textbayes show MODEL --json.")
+        return
+    names = list(next(iter(by_label.values())))
+    widest = max(map(cell_width, by_label))
+    if widest + sum(max(cell_width(name), 5) + 2 for name in names) > screen.width:  # in the order of the members
+        names = [f"member {number}" for number in range(1, len(names) + 1)]
+    table = make_table("label", *names, right=names, title="Weights by label")
+    for label, weights in by_label.items():
+        table.add_row(label, *(f"{weight:+.2f}" for weight in weights.values()))
+    screen.print(table)
 
 
 def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -479,13 +526,15 @@ def _label_table(labels: list[dict[str, Any]]) -> Table:
     scaled = any("scales" in row for row in labels)
     columns = ["texts", *(["threshold"] if with_thresholds else []), *(["held-out F1"] if measured else [])]
     columns += ["scale of prior"] if scaled else []
-    table = make_table("label", *columns, right=columns)
+    chosen = any("model" in row for row in labels)
+    table = make_table("label", *columns, *(["model"] if chosen else []), right=columns)
     for row in labels:
         cells = [_UNKNOWN if row["texts"] is None else f"{row['texts']:,}"]
         cells += [_threshold(row["threshold"])] if with_thresholds else []
         if measured:
             cells.append(_UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}")
         cells += [_scales(row["scales"])] if scaled else []
+        cells += [row["model"] or "none"] if chosen else []
         table.add_row(row["label"], *cells)
     return table
 

@@ -37,8 +37,8 @@ def show(model: str, output: Output) -> None:
     """Show what is in a model file.
 
     The held-out figures of its training; settings and features; members of the ensemble with their weights and held-out
-    log-loss; labels with the number of training texts and the threshold of each; when the file was written and by which
-    version.
+    log-loss; labels with the number of training texts and the threshold of each, and with --pool best the model that
+    each label has, with --pool label the weights of each; when the file was written and by which version.
 
     \b
     textbayes show model.tb
@@ -59,7 +59,8 @@ def show(model: str, output: Output) -> None:
         categorizer, version = store.load_categorizer(model), store.written_by(model)
     labels = model_output.label_rows(categorizer)
     if output.kind == "csv":
-        output.write(labels, model_output.LABEL_FIGURES)
+        chosen = ["model"] if labels and "model" in labels[0] else []
+        output.write(labels, [*model_output.LABEL_FIGURES, *chosen])
         return
     shown = {"model": model, **model_output.model_summary(categorizer, path, version)}
     if output.is_table:

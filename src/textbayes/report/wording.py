@@ -176,7 +176,12 @@ def _model(model: TextCategorizer) -> str:
         text = "; ".join(members_in_words(model)) or "; ".join(one.model_type for one in model.model_.members)
     if len(model.pool_) > 1:
         shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
-        text += f"; an ensemble of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
+        text += f"; an ensemble of {len(model.pool_)} models "
+        if model.pool == "best":
+            text += "of which each label has one, the best on texts they did not see"
+        else:
+            means = " by label, on average" if model.pool == "label" else ""
+            text += f"with weights{means} {shares}, fitted on texts they did not see"
     if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
         text += f"; probabilities of the labels to the power {model.inverse_temperature_:.2f} are made to add up to one"
     if model.draws_ is not None:

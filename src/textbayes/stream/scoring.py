@@ -239,7 +239,7 @@ class Regions:
     ) -> FloatArray:
         """Expected bits about the predictors of each topic's region, (n_docs, n_topics); NaN of topics without one.
 
-        Document by document, so that the bits do not depend on which of them are scored together.
+        Products are made document by document, so that the bits do not depend on which of them are scored together.
         """
         mean, var = scorer.predict(rows)
         gain = np.full(mean.shape, np.nan)
@@ -249,13 +249,13 @@ class Regions:
             places = scorer.places(k)
             region = self._region(k, topic, places, kept, lexicon)
             own = local_rows(rows, places)
+            cross = np.empty((rows.n_docs, len(region.var)))
             for i in range(rows.n_docs):
                 words, values = own.document(i)
-                cross = region.covariances[0] + values @ region.covariances[words]
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    shared = np.where(region.var > 0.0, cross**2 / region.var, 0.0)
-                one = slice(i, i + 1)
-                gain[one, k] = gain_in_region(mean[one, k], var[one, k], shared[None], likelihood)
+                cross[i] = region.covariances[0] + values @ region.covariances[words]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shared = np.where(region.var > 0.0, cross**2 / region.var, 0.0)
+            gain[:, k] = gain_in_region(mean[:, k], var[:, k], shared, likelihood)
         return gain
 
     def _region(

@@ -9,7 +9,8 @@ from scipy import special
 from textbayes import TextCategorizer, store
 from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.stackers import LabelWeights
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.categorizer.stacking import Stack
+from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
@@ -48,6 +49,8 @@ def test_such_a_pool_is_saved_explained_and_searched(corpus_of_two, pool, tmp_pa
     again = store.load_model(tmp_path / "model.tb")
     np.testing.assert_allclose(again.predict_proba(texts), proba, atol=1e-12)
     assert again.get_params()["pool"] == pool
+    np.testing.assert_array_equal(again.label_pool_, model.label_pool_)
+    np.testing.assert_array_equal(again.pool_, model.label_pool_.mean(axis=1))
     assert [list(found) for found in model.predict_labels(texts)].count(["grain"]) > 10
     assert np.mean([set(a) == set(b) for a, b in zip(model.predict_labels(texts), labels, strict=True)]) > 0.9
     if pool == "best":
@@ -69,6 +72,29 @@ def corpus_of_two():
         texts.append(" ".join([*drawn, *map(str, random.choice(["the", "of", "year", "said"], 5))]))
         labels.append(own)
     return texts, labels
+
+
+def test_a_member_that_is_turned_round_can_be_saved(corpus_of_two, monkeypatch, tmp_path):
+    def turned(self, scores, held, expected=None):
+        return Stack(-np.ones((len(scores), 2)), np.zeros(2))
+
+    monkeypatch.setattr(LabelWeights, "fit", turned)
+    model = TextCategorizer(model=MODELS, pool="label", cv=3).fit(*corpus_of_two)
+    store.save_model(model, tmp_path / "model.tb")
+    assert (store.load_model(tmp_path / "model.tb").pool_ == -1.0).all()
+
+
+def test_weights_of_other_labels_are_refused(corpus_of_two):
+    model = TextCategorizer(model=MODELS, pool="label", cv=3).fit(*corpus_of_two)
+    meta, arrays = model.to_state()
+    for wrong in (arrays["pool"][:, :1], arrays["pool"][None], arrays["pool"][:1]):
+        with pytest.raises(ModelFileError, match="was the file altered"):
+            TextCategorizer.from_state(meta, arrays | {"pool": wrong})
+    shared = meta | {"settings": meta["settings"] | {"pool": "shared"}}
+    with pytest.raises(ModelFileError, match="not of its labels"):
+        TextCategorizer.from_state(shared, arrays)
+    older = TextCategorizer.from_state(meta, arrays | {"pool": arrays["pool"].mean(axis=1)})
+    assert older.label_pool_ is None
 
 
 def test_what_cannot_be_is_refused():

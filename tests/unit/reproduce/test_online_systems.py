@@ -214,6 +214,8 @@ def test_thresholds_at_both_ends_decide_the_training_documents_alike(is_svm):
     train = np.clip(0.3 * Y + 0.7 * rng.random(Y.shape), 0.01, 0.99)
     outcome = outcome_of(train, train, Y, Y, is_svm)
     assert outcome.f1_at_ends() == (outcome.f1("MaxF1"), outcome.f1("MaxF1"))
+    for decided in outcome.at_places():
+        np.testing.assert_array_equal(decided, outcome.decide("MaxF1"))
     # A test document in the gap is taken by the end below only.
     gap, y = np.array([[0.1], [0.2], [0.8], [0.9]]), np.array([[False], [False], [True], [True]])
     below, above = outcome_of(gap, np.array([[0.21], [0.79], [0.8]]), y, np.array([[True]] * 3), is_svm).f1_at_ends()

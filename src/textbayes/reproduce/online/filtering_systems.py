@@ -244,9 +244,9 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
         found = {}
         for name in system:
             if name in PERCEPTRONS:
-                found[name] = self._filter(perceptron.copy(**self._strategy(name, unit)), unit)
+                found[name] = self.filter(perceptron.copy(**self._strategy(name, unit)), unit)
             elif name == PROCESS:
-                found[name] = self._filter(self.start(unit, process_settings(self.settings)), unit)
+                found[name] = self.filter(self.start(unit, process_settings(self.settings)), unit)
             else:
                 found[name] = self._machine(perceptron.lexicon, unit)
         return found
@@ -268,7 +268,7 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
             changes["explore"] = f"paper:documents={len(task.test)}"
         return changes
 
-    def _filter(self, learner: AdaptiveFilter, task: FilteringTask) -> Deliveries:
+    def filter(self, learner: AdaptiveFilter, task: FilteringTask) -> Deliveries:
         ahead = ScoreCache(learner, self.bags)
         relevant, queried, features = [], [], [len(learner.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):

@@ -137,16 +137,21 @@ class TopicProbabilities(NamedTuple):
         """Micro- and macro-average F1 × 100."""
         return averages(self.collection.Y_test, self.decide(rule))
 
-    def f1_at_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Averages with MaxF1 thresholds at the next training document below, and at the next above.
+    def at_places(self) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Decisions with MaxF1 thresholds half-way, at the next training document below, and at the next above.
 
-        Both decide the training documents as the threshold half-way does: the paper does not say which one it took.
+        All decide the training documents alike: the paper does not say which one it took.
         """
         middle = self._max_f1().thresholds_
         below = np.where(self.train <= middle, self.train, 0.0).max(axis=0)
         above = np.where(self.train > middle, self.train, 1.0).min(axis=0)
+        return self.decide("MaxF1"), self.test > below, self.test >= above
+
+    def f1_at_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Averages with MaxF1 thresholds at the next training document below, and at the next above."""
+        _, below, above = self.at_places()
         truth = self.collection.Y_test
-        return averages(truth, self.test > below), averages(truth, self.test >= above)
+        return averages(truth, below), averages(truth, above)
 
     @property
     def train_evidence(self) -> float:

@@ -15,6 +15,7 @@ from textbayes.reproduce.experiment import Exhibit, PaperRun, TextRules
 from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.beyond import table_2b, table_7a, table_7b
 from textbayes.reproduce.online.filtering_tables import FILTERING
+from textbayes.reproduce.online.region import table_4d
 from textbayes.reproduce.online.systems import (
     BAYESIAN,
     PASSES,
@@ -258,4 +259,5 @@ EXHIBITS: dict[str, Exhibit] = {
     "table 7b": lambda run: table_7b(run, _topics(run).collection),
     "figure 1": figure_1,
     **FILTERING,
+    "table 4d": table_4d,
 }

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
@@ -299,19 +299,34 @@ class Decisions(Systems[Method, int, BoolArray, RegressionOutcome]):
 
     def fit(self, system: Method, unit: int) -> BoolArray:
         """Decisions on the test documents."""
-        costs, folds = {"C": _COSTS}, StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
-        made: Any = {
+        return self._search(system).fit(self._train, self.collection.Y_train[:, unit]).predict(self._test)
+
+    def decision_values(self, system: Method, unit: int) -> tuple[FloatArray, FloatArray]:
+        """Log-odds or distances of the training documents, each by a fit that did not see it, and of the test ones."""
+        y = self.collection.Y_train[:, unit]
+        found = self._search(system).fit(self._train, y)
+        held_out = cross_val_predict(found.best_estimator_, self._train, y, cv=_folds(), method="decision_function")
+        return held_out, found.decision_function(self._test)
+
+    def _search(self, system: Method) -> Any:
+        """A classifier; C of the regression and of the SVM is chosen by cross-validation."""
+        costs = {"C": _COSTS}
+        made: dict[Method, Any] = {
             "naive Bayes": MultinomialNB(),
             "logistic regression": GridSearchCV(
-                LogisticRegression(solver="liblinear"), costs, cv=folds, scoring="neg_log_loss"
+                LogisticRegression(solver="liblinear"), costs, cv=_folds(), scoring="neg_log_loss"
             ),
-            "SVM": GridSearchCV(_svm(), costs, cv=folds),
-        }[system]
-        return made.fit(self._train, self.collection.Y_train[:, unit]).predict(self._test)
+            "SVM": GridSearchCV(_svm(), costs, cv=_folds()),
+        }
+        return made[system]
 
     def collect(self, system: Method, parts: list[BoolArray]) -> RegressionOutcome:
         """The decisions of all topics."""
         return RegressionOutcome(contingency(self.collection.Y_test, np.stack(parts, axis=-1)), np.zeros(len(parts)))
+
+
+def _folds() -> StratifiedKFold:
+    return StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
 
 
 class Rankings(Systems[Ranking, int, FloatArray, RegressionOutcome]):
