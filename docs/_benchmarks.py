@@ -25,13 +25,14 @@ def page() -> str:
     parts = [f"{passed}. Requirement not met: {names}." if failed else f"{passed}."]
     for group in dict.fromkeys(one["group"] for one in found):
         parts.append(f"## {group}")
-        parts += [part for one in found if one["group"] == group for part in _result(one)]
+        parts += [part for one in found if one["group"] == group for part in _result(one, found)]
     return "\n\n".join(parts) + "\n"
 
 
-def _result(one: dict[str, Any]) -> Iterator[str]:
+def _result(one: dict[str, Any], found: list[dict[str, Any]]) -> Iterator[str]:
     command = " ".join((one["script"], *one["arguments"]))
-    yield f"### {one['script'].removesuffix('.py')}"
+    is_first = next(other for other in found if other["script"] == one["script"]) is one  # a heading is a link's name
+    yield f"### {one['script'].removesuffix('.py')}{'' if is_first else ' ' + ' '.join(one['arguments'])}"
     yield f"{one['measures'][0].upper()}{one['measures'][1:]}."
     if one["peers"]:
         yield f"*Peers*: {one['peers']}"
