@@ -227,6 +227,9 @@ class Assignments:
             if not self.double and id not in self.gold:
                 said.clear()  # of two answers the later counts, whoever gave it
             said[reviewer.user] = answer
+            n_readers = len({self.person(user) for user in said})
+            if n_readers >= (2 if self.double else 1) and id not in self.gold and not self.is_alone(topic):
+                self._forget(topic, id)  # another may have it, to whom answers came by a merge of two records
         self.opinions[topic][id] = said
         if not said:
             del self.opinions[topic][id]
