@@ -216,7 +216,8 @@ class Assignments:
                 return  # it was not answered yet: nothing to take back
             del said[reviewer.user]
             self.history[reviewer].pop(id, None)
-            self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
+            if self._is_read(topic, id):
+                self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
         else:
             for queue in (self.held, self.later):
                 queue[reviewer].pop(id, None)
