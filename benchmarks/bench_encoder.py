@@ -163,7 +163,7 @@ def write_scores(
 
 def folds(folder: Path, names: list[str]) -> None:
     """Texts, folds, and what members of words say of held-out and of test texts; and the encoder in half precision."""
-    from textbayes.text.sentence_models import PACKAGED, find_model
+    from textbayes.text.sentences import PACKAGED, find_model
 
     folder.mkdir(parents=True, exist_ok=True)
     write_encoder(find_model(PACKAGED).folder, folder / ENCODER)
@@ -326,8 +326,7 @@ def judged(folder: Path, name: str, encoder: dict[str, np.ndarray], pair: int) -
     from textbayes.categorizer.automatic import approve_view, best_encoder, useful_members
     from textbayes.categorizer.held_out import HeldOut
     from textbayes.categorizer.member_scores import Setting, Weighed, expected_weights
-    from textbayes.categorizer.members import Lexicon, Member
-    from textbayes.categorizer.plan import Plan
+    from textbayes.categorizer.plan import Lexicon, Member, Plan
     from textbayes.categorizer.stackers import LabelWeights
     from textbayes.core.labels import LabelSpace, normalise_classes
     from textbayes.evaluate import calibration_error, class_log_losses, log_loss, mcnemar_test

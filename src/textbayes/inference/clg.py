@@ -9,7 +9,7 @@ from textbayes.inference import inferences
 from textbayes.inference._label import LabelFit, solve_in_blocks
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.inference.starts import away_from_pole
-from textbayes.kernels.linear.logit import relax_columns, relax_intercept
+from textbayes.kernels.linear.likelihoods import relax_columns, relax_intercept
 from textbayes.kernels.sparse import times, transpose_times
 from textbayes.links.base import BaseLink
 from textbayes.links.logit import Logit
