@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import Any, Unpack
 
 from textbayes.core.errors import MalformedFileError
+from textbayes.data.decoding import html_text
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.formats._html import html_text
 from textbayes.data.streams import Source, limits_of, open_input, source_label
 
 _BEGINS = re.compile(
