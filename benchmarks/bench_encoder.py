@@ -69,7 +69,7 @@ def tokens_of(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
 @cache
 def body_of(folder: Path) -> Any:
     """The pretrained encoder."""
-    from textbayes.models.encoder.network import read_body
+    from textbayes.models.encoder.body import read_body
 
     return read_body(folder / ENCODER)
 
