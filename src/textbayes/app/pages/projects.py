@@ -84,7 +84,8 @@ def take(
     action: Annotated[str, Form()] = "create",
 ) -> Response:
     """Make a project of a file, or look at it again with other fields."""
-    mapping = Mapping(tuple(dict.fromkeys(field for field in (title_field, text_field) if field)), id_field)
+    columns = (title_field, text_field) if text_field not in ("", title_field) else (title_field,)
+    mapping = Mapping(columns if any(columns) else (), id_field)
     if action == "look":
         given: Given = {
             "name": name, "questions": questions, "double": double, "learns": learns, "take_answers": take_answers,

@@ -31,7 +31,7 @@ from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_steps, p
 from textbayes.app.records import SORTS, Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
 from textbayes.app.simulation import Answers, Simulated, simulation_svg
-from textbayes.app.stages import full_text_of, is_full_text, topic_of
+from textbayes.app.stages import full_text_of, is_full_text, stages_of, topic_of
 from textbayes.app.words import said_words, say, strong_words, words_of_protocol
 
 router = APIRouter(prefix="/projects/{project_id}")
@@ -343,17 +343,31 @@ def prisma_file(who: Reader, topic: str | None = None) -> Response:
 
 @router.get("/conflicts")
 def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
-    """Records that people answered differently."""
-    reviewer = who.queue_of(topic or who.first_topic)
-    name = reviewer.topic
-    found = disagreements(who.review, name)
-    rows = [(show(who.review, reviewer, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
+    """Records that people answered differently, by title and abstract, and by full text."""
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
     with who.review.looking() as assignments:
-        reasons, labels = assignments.marks.choices(is_full_text(name)), assignments.labels
+        labels = assignments.labels
+    stages = [name] if labels is not None else stages_of([name])
     return page(
-        request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
-        agreements=found.agreement, reasons=reasons, labels=labels,
+        request, "conflicts.html.jinja", who, topic=name, labels=labels,
+        stages=[_conflicts_of(who, who.queue_of(stage)) for stage in stages],
     )  # fmt: skip
+
+
+def _conflicts_of(who: Access, reviewer: ReviewerQueue) -> dict[str, Any]:
+    """What the page of conflicts shows of one stage: the first records with what was said of each, and agreement."""
+    found, people = disagreements(who.review, reviewer.topic), names_of(who.review.store)
+    rows = []
+    for one in found.conflicts[:_MOST_CONFLICTS]:
+        shown = show(who.review, reviewer, one.id)
+        notes = {who.user.name: shown.note} if shown.note else {}
+        rows.append((shown, one, notes | {people.get(user, "?"): text for user, text in shown.notes.items()}))
+    with who.review.looking() as assignments:
+        reasons = assignments.marks.choices(is_full_text(reviewer.topic))
+    return {
+        "stage": reviewer.topic, "full_text": is_full_text(reviewer.topic), "rows": rows, "reasons": reasons,
+        "n": len(found.conflicts), "agreements": found.agreement,
+    }  # fmt: skip
 
 
 @router.post("/conflicts")
@@ -370,7 +384,8 @@ def settle(
     if answer == "labels":
         answer = " ".join(label or []) or "none"
     judging.settle(who.review, reviewer, id, answer, reason if answer == "irrelevant" else "")
-    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': reviewer.topic})}", 303)
+    after = urlencode({"topic": topic_of(reviewer.topic)})
+    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{after}", 303)
 
 
 @router.get("/full-texts")
