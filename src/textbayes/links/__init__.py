@@ -45,7 +45,7 @@ def make_link(link: str | BaseLink) -> BaseLink:
     name, _, rest = link.partition(":")
     link_class = links.get(name)
     params: dict[str, Any] = {}
-    defaults = inspect.signature(link_class).parameters
+    defaults = inspect.signature(link_class).parameters if rest else {}
     while rest:
         key, _, rest = rest.partition("=")
         value, _, rest = (rest, "", "") if key == "base" else rest.partition(",")
