@@ -3,6 +3,7 @@
     python benchmarks/bench_encoder.py folds FOLDER   # any machine, with textbayes and the extra encoder
     python benchmarks/bench_encoder.py tune FOLDER    # the machine with the card, with torch and transformers alone
     python benchmarks/bench_encoder.py stack FOLDER   # any machine, with textbayes
+    python benchmarks/bench_encoder.py cpu            # a machine with two cores: how long TREC takes there
 
 ``folds`` writes the texts, the ensemble's own folds, what its members of words say of held-out and of test texts, and
 the packaged encoder in half precision. ``tune`` fine-tunes the encoder without each fold and on all texts, by the
@@ -357,6 +358,9 @@ def stack(folder: Path, names: list[str]) -> None:
         print(f"{'':<19}{len(found[0].answers['pool'].right)} texts in {found[0].n_parts} of {len(told.parts)} parts; "
               f"kept in {kept:.0%}, weight of the encoder {weight:.2f}; {found[0].compared()}; more accurate than "
               f"words at p = {p_words:.1e}, less than the encoder alone at p = {p_behind:.2g}", flush=True)  # fmt: skip
+        alone = [judged(folder, name, number, 1).held_out for number in range(n_pairs(folder, name, 1))]
+        print(f"{'':<19}held-out log-loss of the pool {np.mean([one.held_out for one in found]):.4f}, with one network "
+              f"instead of {NETWORKS} {np.mean(alone):.4f}", flush=True)  # fmt: skip
         gained |= {name} if p_words <= LEVEL else set()
         behind.append((p_behind, name))
         bars = BARS.get(name, {})
@@ -389,12 +393,16 @@ class Answers(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """Answers to test texts by system; of how many parts; in how many the encoder counts, and its share of weights."""
+    """Answers to test texts by system; of how many parts; in how many the encoder counts, and its share of weights.
+
+    ``held_out`` is the log-loss of the pool with the encoder on texts of the training that were held out.
+    """
 
     answers: dict[str, Answers]
     n_parts: int
     kept: float
     weight: float
+    held_out: float
 
     def figures(self, system: str) -> dict[str, float]:
         """Accuracy, log-loss and calibration error, the last in 10 bins as the command line has it."""
@@ -418,36 +426,36 @@ class Judged(NamedTuple):
         return f"log-loss {gain.mean():+.4f} ± {gain.std() / np.sqrt(len(gain)):.4f}"
 
 
-def n_pairs(folder: Path, name: str) -> int:
+def n_pairs(folder: Path, name: str, networks: int = NETWORKS) -> int:
     """How many encoders can be judged."""
-    return len(scores_of(folder, name, 0)["all.test"])
+    return len(scores_of(folder, name, 0, networks)["all.test"])
 
 
 @cache
-def scores_of(folder: Path, name: str, part: int) -> dict[str, np.ndarray]:
-    """Log-odds by the encoder, (n_members, n_texts, n_outputs), each the mean of two networks; empty if not known."""
+def scores_of(folder: Path, name: str, part: int, networks: int = NETWORKS) -> dict[str, np.ndarray]:
+    """Log-odds by the encoder, (n_members, n_texts, n_outputs), each the mean of networks; empty if not known."""
     files = sorted(folder.glob(f"{name}.{part}-scores-*.npz"), key=lambda path: int(path.stem.rpartition("-")[2]))
     if not files:
         return {}
     found = [dict(np.load(file)) for file in files]
     whole = {key: np.concatenate([one[key] for one in found]) for key in found[0] if "." in key}
-    pairs = max(len(whole["all.test"]) // NETWORKS, 1)
+    pairs = max(len(whole["all.test"]) // networks, 1)
     return {key: np.array([own.mean(axis=0) for own in np.array_split(one, pairs)]) for key, one in whole.items()}
 
 
-def judged(folder: Path, name: str, pair: int) -> Judged:
+def judged(folder: Path, name: str, pair: int, networks: int = NETWORKS) -> Judged:
     """What a training would make of the scores of all members, judged on the test texts of all parts."""
     parts = [number for number in range(len(told_of(folder, name).parts)) if scores_of(folder, name, number)]
-    found = [judged_part(folder, name, number, pair) for number in parts]
+    found = [judged_part(folder, name, number, pair, networks) for number in parts]
     answers = {
         system: Answers(*(np.concatenate(own) for own in zip(*(one.answers[system] for one in found), strict=True)))
         for system in found[0].answers
     }
-    kept, weight = (float(np.mean([getattr(one, key) for one in found])) for key in ("kept", "weight"))
-    return Judged(answers, len(found), kept, weight)
+    means = (float(np.mean([getattr(one, key) for one in found])) for key in ("kept", "weight", "held_out"))
+    return Judged(answers, len(found), *means)
 
 
-def judged_part(folder: Path, name: str, number: int, pair: int) -> Judged:
+def judged_part(folder: Path, name: str, number: int, pair: int, networks: int = NETWORKS) -> Judged:
     """The same of one part."""
     from scipy import special
 
@@ -460,7 +468,7 @@ def judged_part(folder: Path, name: str, number: int, pair: int) -> Judged:
     from textbayes.core.labels import LabelSpace, normalise_classes
     from textbayes.evaluate.calibration import CLIP
 
-    words, encoder = dict(np.load(folder / f"{name}.{number}-words.npz")), scores_of(folder, name, number)
+    words, encoder = dict(np.load(folder / f"{name}.{number}-words.npz")), scores_of(folder, name, number, networks)
     space: Any = LabelSpace(words["classes"].astype(object), str(words["kind"]))
     stacker, fold = LabelWeights(space), told_of(folder, name).parts[number].fold
     ways = [way for way in ("all", "pairs", "head") if f"{way}.held_out" in encoder]
@@ -480,7 +488,7 @@ def judged_part(folder: Path, name: str, number: int, pair: int) -> Judged:
         return stacker.probabilities(own, used.stack), used
 
     plain = [member for member in members if member.views == (0,)]
-    chosen, scores, _ = approve_view(at, *best_encoder(at, members, held_out), 1)
+    chosen, scores, outcome = approve_view(at, *best_encoder(at, members, held_out), 1)
     pooled, used = proba_by(chosen, scores)
     told = {"words": proba_by(plain, held_out[: len(plain)])[0]}
     for way, system in {"all": "encoder", "pairs": "pairs"}.items():
@@ -497,12 +505,48 @@ def judged_part(folder: Path, name: str, number: int, pair: int) -> Judged:
         answers[system] = Answers(both.argmax(axis=1) == truth, both.max(axis=1), -np.log(own))
     weights = {member.name: float(share.mean()) for member, share in zip(used.members, used.stack.weights, strict=True)}
     by_encoder = sum(weights.get(way, 0.0) for way in ways)
-    return Judged(answers, 1, float(by_encoder != 0.0), by_encoder / max(sum(weights.values()), 1e-9))
+    loss = float((outcome or {}).get("log_loss") or "nan")
+    return Judged(answers, 1, float(by_encoder != 0.0), by_encoder / max(sum(weights.values()), 1e-9), loss)
+
+
+MOST_SECONDS, LEAST_A_SECOND, CORES = 1_800.0, 100.0, 2
+
+
+def on_cpu(name: str) -> None:
+    """A training with the encoder on two cores, and what was expected of it; how many texts it classifies a second."""
+    import torch
+
+    from _common import close
+    from textbayes import TextCategorizer
+    from textbayes.categorizer.encoders import chosen_encoder
+    from textbayes.text.sentence_models import PACKAGED
+
+    torch.set_num_threads(CORES)
+    texts, labels, [(learnt, asked), *_] = corpus_of(name)
+    model = TextCategorizer(encoder=PACKAGED, embeddings="off", budget="thorough", device="cpu", n_jobs=CORES)
+    train, test = ([texts[i] for i in rows] for rows in (learnt, asked))
+    expected = chosen_encoder(model, train)
+    print(f"{name}: {expected.n_networks} networks are expected to take {expected.seconds:.0f} s", flush=True)
+    began, used = time.perf_counter(), time.process_time()
+    model.fit(train, [labels[i] for i in learnt])
+    spent, used = time.perf_counter() - began, time.process_time() - used
+    model.assess(test[:10])
+    began = time.perf_counter()
+    _, decisions = model.assess(test)
+    rate = len(test) / (time.perf_counter() - began)
+    right = np.mean([model.classes_[row.argmax()] == labels[i] for row, i in zip(decisions, asked, strict=True)])
+    close(
+        "encoder on a CPU", spent <= MOST_SECONDS and rate >= LEAST_A_SECOND,
+        f"{name}, {len(train):,} texts, {torch.get_num_threads()} threads: trained in {spent:.0f} s, {used:.0f} s of "
+        f"the processor (bar {MOST_SECONDS:.0f} s; expected {expected.seconds:.0f} s of the encoder), {rate:.0f} texts "
+        f"a second (bar {LEAST_A_SECOND:.0f}), accuracy {right:.3f}, the encoder "
+        f"{(model.choice_ or {}).get('encoder', {}).get('outcome')}",
+    )  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("folds", "tune", "stack"), nargs="?")
+    parser.add_argument("step", choices=("folds", "tune", "stack", "cpu"), nargs="?")
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--tasks", nargs="+", default=list(NAMES))
     parser.add_argument("--seeds", type=int, default=NETWORKS * SEEDS, help="two for each member that is judged")
@@ -511,7 +555,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time, processes")
     parser.add_argument("--texts", type=int, default=0, help="learn from so few texts, to see that all runs")
     options = parser.parse_args()
-    if options.folder is None:
+    if options.folder is None and options.step != "cpu":
         print("encoder: left out, its three steps need two machines (--help)")
     elif options.step == "folds":
         folds(options.folder, options.tasks, not options.texts_alone)
@@ -523,6 +567,8 @@ def main() -> None:
             options.jobs,
             options.texts,
         )
+    elif options.step == "cpu":
+        on_cpu("trec")
     else:
         stack(options.folder, options.tasks)
 
