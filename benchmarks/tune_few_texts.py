@@ -6,8 +6,8 @@
 
 Each training has 8 or 32 texts of every class of a corpus, and answers 600 others of its training part. The members'
 scores of held-out texts are weighed under every rule, with some share of all expected weights for the encoder. For each
-there are the mean log-loss and accuracy of answers, the log-loss by number of texts a class, and on how many trainings it
-is significantly less accurate than pairs alone or fine-tuning alone (McNemar's test). Test parts are not read.
+there are the mean log-loss and accuracy of answers, the log-loss by number of texts a class, and on how many trainings
+it is significantly less accurate than pairs alone or fine-tuning alone (McNemar's test). Test parts are not read.
 """
 
 from __future__ import annotations
