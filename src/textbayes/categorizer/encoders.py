@@ -26,7 +26,7 @@ VIEW = "tokens"
 _NAMES = {"all": "encoder", "pairs": "encoder by pairs", "head": "encoder's head"}
 _CHARACTERS = 4.0  # of a token
 _NETWORKS = 2  # whose log-odds are averaged: held-out texts are predicted better than by one (bench_encoder.py)
-_MOST_SECONDS = {"quick": 0.0, "normal": 600.0, "thorough": 3_600.0}
+_MOST_SECONDS = {"quick": 0.0, "normal": 600.0, "thorough": 1_800.0}
 # Operations a second, of a CPU for each core: a third of what products of such matrices reach; and seconds of a step,
 # whatever is read. What a machine does in fact can differ several times.
 _SPEED = {"cpu": 4e10, "cuda": 2e13}
