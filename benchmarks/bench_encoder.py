@@ -81,7 +81,7 @@ def tokens_of(folder: Path, name: str) -> tuple[np.ndarray, Any]:
 @cache
 def body_of(folder: Path) -> Any:
     """The pretrained encoder."""
-    from textbayes.models.encoder.network import read_body
+    from textbayes.models.encoder.body import read_body
 
     return read_body(folder / ENCODER)
 
@@ -186,7 +186,7 @@ def write_scores(
 
 def folds(folder: Path, names: list[str], words: bool) -> None:
     """Texts, folds, and what members of words say of held-out and of test texts; and the encoder in half precision."""
-    from textbayes.text.sentence_models import PACKAGED
+    from textbayes.text.sentences import PACKAGED
     from textbayes.text.tokens import find_encoder
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -462,8 +462,7 @@ def judged_part(folder: Path, name: str, number: int, pair: int, networks: int =
     from textbayes.categorizer.automatic import approve_view, best_encoder, useful_members
     from textbayes.categorizer.held_out import HeldOut
     from textbayes.categorizer.member_scores import Setting, Weighed, expected_weights
-    from textbayes.categorizer.members import Lexicon, Member
-    from textbayes.categorizer.plan import Plan
+    from textbayes.categorizer.plan import Lexicon, Member, Plan
     from textbayes.categorizer.stackers import LabelWeights
     from textbayes.core.labels import LabelSpace, normalise_classes
     from textbayes.evaluate.calibration import CLIP
@@ -515,11 +514,11 @@ MOST_SECONDS, LEAST_A_SECOND, CORES = 1_800.0, 100.0, 2
 def on_cpu(name: str) -> None:
     """A training with the encoder on two cores, and what was expected of it; how many texts it classifies a second."""
     import torch
+    from textbayes.text.sentence_models import PACKAGED
 
     from _common import close
     from textbayes import TextCategorizer
     from textbayes.categorizer.encoders import chosen_encoder
-    from textbayes.text.sentence_models import PACKAGED
 
     torch.set_num_threads(CORES)
     texts, labels, [(learnt, asked), *_] = corpus_of(name)

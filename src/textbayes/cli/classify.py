@@ -39,7 +39,7 @@ from textbayes.cli.output import (
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.display.lines import cell_width, padded, shortened, visible
+from textbayes.display import cell_width, padded, shortened, visible
 
 if TYPE_CHECKING:
     from textbayes.decide import Rule
