@@ -68,7 +68,7 @@ def test_classes_fix_the_columns():
         (["a", "d"], ["a", "b"], "label 'd' is not among the classes 'a', 'b'"),
         ([["d"]], ["a", "b"], "label 'd' is not among the classes"),
         ([[], []], None, "no document carries a label"),
-        (["a", None], None, r"1 of 2 labels are missing \(the first, at index 1, is None\); leave these texts out, pass"),
+        (["a", None], None, r"1 of 2 labels are missing \(the first, at index 1, is None\); leave these texts out"),
         (["a", np.nan, np.nan], None, r"2 of 3 labels are missing \(the first, at index 1, is NaN\)"),
         ([1.0, np.nan], None, "1 of 2 labels are missing"),
         (
