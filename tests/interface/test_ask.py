@@ -211,3 +211,21 @@ def test_a_flat_curve_in_a_wide_band_is_no_forecast(capsys):
             "Too few labels to forecast growth: with 200 more it may be anything from 0.24 to 0.64." in said
         ) != told
         assert ("From about 486 labels on" in said) == told
+
+
+def test_empty_cells_of_several_labels_are_asked_about_and_learnt_from(run, rows, tmp_path):
+    mixed = [row | {"topic": f"{row['topic']};news" if i % 2 else row["topic"]} for i, row in enumerate(rows[:30])]
+    mixed += [row | {"topic": " "} for row in rows[30:]]
+    file = write_csv(tmp_path / "mixed.csv", mixed, ["nr", "text", "topic"])
+    columns = ("--label-field", "topic", "--id-field", "nr", "--label-separator", ";")
+    done = run("ask", file, *columns, "-n", 5, "--json")
+    assert "30 of 90 texts labelled" in done.stderr
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} <= {row["nr"] for row in rows[30:]}
+    done = run("train", file, *columns, "--unlabelled", "learn", "-o", tmp_path / "m.tb")
+    assert "60 texts of " in done.stderr
+    assert json.loads(done.stdout)["documents"] == 30
+    done = run("train", file, *columns, "-o", tmp_path / "m.tb", "--model", "counts")  # as texts of none of the labels
+    assert json.loads(done.stdout)["documents"] == 90
+    single = write_csv(tmp_path / "single.csv", [*rows[:30], *mixed[30:]], ["nr", "text", "topic"])
+    done = run("train", single, *columns, "-o", tmp_path / "m.tb", "--model", "counts")
+    assert (json.loads(done.stdout)["documents"], json.loads(done.stdout)["kind"]) == (90, "multilabel")
