@@ -196,7 +196,7 @@ def test_labels_in_a_column_of_another_name_are_not_passed_over(run, rows, tmp_p
     assert "0 of 90 texts labelled" in run("ask", bare).stderr, "numbers of rows are no labels"
 
 
-def test_a_flat_curve_in_a_wide_band_is_no_forecast(capsys):
+def test_a_flat_curve_in_a_wide_band_or_of_few_texts_is_no_forecast(capsys):
     from types import SimpleNamespace
 
     from textbayes.cli.ask import _print_growth
@@ -204,12 +204,12 @@ def test_a_flat_curve_in_a_wide_band_is_no_forecast(capsys):
 
     sizes, flat = np.array([80, 130, 230]), np.array([0.44, 0.44, 0.44])
     session = SimpleNamespace(labelled=[0] * 30, multi_label=False)
-    for width, told in [(0.2, False), (0.05, True)]:
-        _print_growth(session, Share(0.42, 0.3, 0.6), Growth(sizes, flat, flat - width, flat + width, 486))
+    for width, n, told in [(0.2, 300, False), (0.05, 300, True), (0.05, 30, False)]:
+        _print_growth(session, Share(0.42, 0.3, 0.6), Growth(sizes, flat, flat - width, flat + width, 486, n))
         said = " ".join(capsys.readouterr().out.split())
-        assert (
-            "Too few labels to forecast growth: with 200 more it may be anything from 0.24 to 0.64." in said
-        ) != told
+        least = f"{0.44 - width:.2f}"
+        few = f"Too few labels to forecast growth: with 200 more it may be anything from {least} up."
+        assert (few in said) != told
         assert ("From about 486 labels on" in said) == told
 
 
