@@ -229,3 +229,10 @@ def test_empty_cells_of_several_labels_are_asked_about_and_learnt_from(run, rows
     single = write_csv(tmp_path / "single.csv", [*rows[:30], *mixed[30:]], ["nr", "text", "topic"])
     done = run("train", single, *columns, "-o", tmp_path / "m.tb", "--model", "counts")
     assert (json.loads(done.stdout)["documents"], json.loads(done.stdout)["kind"]) == (90, "multilabel")
+
+
+def test_train_without_any_label_says_where_to_begin(run, rows, tmp_path):
+    bare = write_csv(tmp_path / "bare.csv", rows, ["nr", "text"])
+    said = run("train", bare, "-o", tmp_path / "m.tb", code=1).stderr
+    assert f"if none has one yet, see with `textbayes ask {bare}` which to label first" in said
+    assert "typical of many others are chosen" in run("ask", bare).stderr

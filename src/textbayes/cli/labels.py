@@ -325,9 +325,11 @@ def read_truth(
 
 def no_label(inputs: Inputs) -> InputError:
     """The refusal of documents of which none is labelled."""
-    return inputs.without_label(
-        InputError(f"no document of {inputs.name} has a label; name the column that holds it with --label-field")
-    )
+    message = f"no document of {inputs.name} has a label; name the column that holds it with --label-field"
+    if offers("unlabelled_texts") and inputs.paths:
+        ask = shlex.join(["textbayes", "ask", *inputs.paths])
+        message += f", or if none has one yet, see with `{ask}` which to label first"
+    return inputs.without_label(InputError(message))
 
 
 def _not_one_label(document: Document, number: int, inputs: Inputs) -> InputError:
