@@ -24,6 +24,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray
 from textbayes.models.linear.unlabelled import LatentRegression, MixtureWeights, UnlabelledTexts
 from textbayes.text import TermWeighting
+from textbayes.text.batches import check_each
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.views import TextViews, View
 
@@ -151,6 +152,11 @@ def without_copies(unlabelled: list[str], labelled: Sequence[str]) -> list[str]:
     """
     if not unlabelled:
         return unlabelled
+    check_each(labelled)
+    try:
+        check_each(unlabelled)
+    except InputError as error:
+        raise InputError(f"unlabelled: {error}") from None
     copies = np.isin(text_fingerprints(unlabelled, unique=False), text_fingerprints(labelled))
     return [text for text, is_copy in zip(unlabelled, copies.tolist(), strict=True) if not is_copy]
 

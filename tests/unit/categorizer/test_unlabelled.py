@@ -177,6 +177,10 @@ def test_what_cannot_learn_from_them_refuses():
             TextCategorizer(**given).fit(texts, labels, unlabelled=topics(21, 30)[0])
     with pytest.raises(InputError, match="unlabelled is 'one text' where a list of texts is needed"):
         TextCategorizer().fit(texts, labels, unlabelled="one text")
+    with pytest.raises(InputError, match="unlabelled: document 1 is a float, not a str; leave it out"):
+        TextCategorizer().fit(texts, labels, unlabelled=["one text", float("nan")])
+    with pytest.raises(InputError, match="^document 20 is a NoneType, not a str"):
+        TextCategorizer().fit([*texts, None], [*labels, labels[0]], unlabelled=["one text"])
 
 
 def test_a_vectorizer_that_is_given_reads_them():
