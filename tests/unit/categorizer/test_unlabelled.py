@@ -179,7 +179,7 @@ def test_what_cannot_learn_from_them_refuses():
         TextCategorizer().fit(texts, labels, unlabelled="one text")
     with pytest.raises(InputError, match="unlabelled: document 1 is a float, not a str; leave it out"):
         TextCategorizer().fit(texts, labels, unlabelled=["one text", float("nan")])
-    with pytest.raises(InputError, match="^document 20 is a NoneType, not a str"):
+    with pytest.raises(InputError, match=r"^document 20 is a NoneType, not a str"):
         TextCategorizer().fit([*texts, None], [*labels, labels[0]], unlabelled=["one text"])
 
 
