@@ -16,7 +16,7 @@ from sklearn.base import clone
 from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.member_scores import Setting, cross_fitted, expected_weights, parts_of
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.categorizer.reading import language_of
 from textbayes.categorizer.sources import Source, TextSource
 from textbayes.core.errors import InputError
@@ -25,7 +25,7 @@ from textbayes.core.types import FloatArray
 from textbayes.models.linear.unlabelled import LatentRegression, MixtureWeights, UnlabelledTexts
 from textbayes.text import TermWeighting
 from textbayes.text.batches import check_each
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import text_fingerprints
 from textbayes.text.views import TextViews, View
 
 VIEW = "unlabelled"
