@@ -378,9 +378,8 @@ def _print_growth(session: LabellingSession, share: Share | None, grown: Growth 
     what = "Labels in common" if session.multi_label else "Accuracy"
     echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")
     if not grown.can_be_told:
-        low, high = float(grown.low[-1]), float(grown.high[-1])
-        more = int(grown.sizes[-1]) - len(session.labelled)
-        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} to {high:.2f}.")
+        low, more = float(grown.low[-1]), int(grown.sizes[-1]) - len(session.labelled)
+        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} up.")
         return
     ahead = [
         f"{size - len(session.labelled):,} more labels {value:.2f} ({low:.2f} to {high:.2f})"

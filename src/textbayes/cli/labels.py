@@ -241,7 +241,7 @@ def read_labelled(
     documents = _read(inputs, labelling, documents)
     if not any(document.labels for document in documents):
         raise no_label(inputs)
-    multi_label = _task(documents, labelling)
+    multi_label = _task(documents, labelling, separated="label_separator" in dict(inputs.options))
     if not multi_label:
         _refuse_several(documents, inputs)
     bare = [document for document in documents if not document.labels]
@@ -325,9 +325,11 @@ def read_truth(
 
 def no_label(inputs: Inputs) -> InputError:
     """The refusal of documents of which none is labelled."""
-    return inputs.without_label(
-        InputError(f"no document of {inputs.name} has a label; name the column that holds it with --label-field")
-    )
+    message = f"no document of {inputs.name} has a label; name the column that holds it with --label-field"
+    if offers("unlabelled_texts") and inputs.paths:
+        ask = shlex.join(["textbayes", "ask", *inputs.paths])
+        message += f", or if none has one yet, see with `{ask}` which to label first"
+    return inputs.without_label(InputError(message))
 
 
 def _not_one_label(document: Document, number: int, inputs: Inputs) -> InputError:
@@ -362,14 +364,15 @@ def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None
     return documents
 
 
-def _task(documents: list[Document], labelling: Labelling) -> bool:
-    """Whether documents may have any number of labels."""
+def _task(documents: list[Document], labelling: Labelling, separated: bool) -> bool:
+    """Whether documents may have any number of labels; those of an empty place have none where several may be there."""
     if labelling.multi_label is not None:
         return labelling.multi_label
     none = sum(not document.labels for document in documents)
     several = sum(len(document.labels) > 1 for document in documents)
     lacking = sum(document.lacks_label for document in documents)
-    meant = {"skip": 0, "keep": none}.get(labelling.unlabelled or "", none - lacking)  # to have none of the labels
+    usual = none if separated and labelling.unlabelled is None else none - lacking
+    meant = {"skip": 0, "keep": none}.get(labelling.unlabelled or "", usual)  # to have none of the labels
     if several or meant or labelling.label_tree is not None:
         note(f"multi-label: {none:,} of {len(documents):,} documents have no label, {several:,} have several")
         return True
