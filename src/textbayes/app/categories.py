@@ -17,8 +17,7 @@ from sqlalchemy.orm import Session
 from textbayes.app.accounts import names_of
 from textbayes.app.assignments import Assignments
 from textbayes.app.database import Event, User
-from textbayes.app.labelling import TOPIC
-from textbayes.app.labels import CONFLICT, WITHDRAWN, Label, Labels
+from textbayes.app.labelling import CONFLICT, TOPIC, WITHDRAWN, Label, Labels
 from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
 from textbayes.app.projects import create_project, documents_of
 from textbayes.core.statistics import wilson_interval

@@ -36,9 +36,9 @@ from textbayes.evaluate.summary import decided_summary, evaluate
 from textbayes.knowledge import WordPriors
 from textbayes.models.base import SamplingCallback
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
-from textbayes.posterior.uncertainty import Uncertainty
+from textbayes.posterior.intervals import Uncertainty
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import text_fingerprints
 from textbayes.text.surface import readings, surface_forms
 
 

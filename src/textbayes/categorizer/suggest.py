@@ -24,7 +24,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import text_fingerprints
 from textbayes.text.surface import find_tokens
 
 Strategy = Literal["clusters", "information", "error", "margin", "entropy", "random"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textbayes.categorizer.stacking import LEAST_WEIGHT
 from textbayes.core.errors import plural
-from textbayes.display.lines import visible
+from textbayes.display import visible
 from textbayes.evaluate.intervals import figure_in_words
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.member_scores import Setting, cross_fitted, expected_weights, parts_of
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.categorizer.reading import language_of
 from textbayes.categorizer.sources import Source, TextSource
 from textbayes.core.errors import InputError

@@ -27,8 +27,7 @@ from textbayes.cli.output import (
 from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.data.documents import guess_from_name
-from textbayes.data.labels import relabel
+from textbayes.data.documents import guess_from_name, relabel
 from textbayes.data.layout import Columns
 from textbayes.data.layout import Layout as SourceLayout
 
@@ -339,7 +338,7 @@ def _label_column(source: _Source) -> tuple[str, ...]:
 def _show(
     found: Sequence[Suggestion], documents: Sequence[Document], sources: Sequence[_Source], with_words: bool
 ) -> None:
-    from textbayes.display.lines import shortened
+    from textbayes.display import shortened
 
     layouts = [source.inputs.layout.found for source in sources]
     place = "no." if all(one is not None and one.is_numbered for one in layouts) else "id"

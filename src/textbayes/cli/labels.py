@@ -25,7 +25,7 @@ from textbayes.cli.terminal import note, warn
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
 from textbayes.data import open_documents, read_parents
-from textbayes.data.labels import examine_labels, merge_case, relabel
+from textbayes.data.documents import examine_labels, merge_case, relabel
 from textbayes.data.skos import described, is_vocabulary, read_concepts
 from textbayes.decide import LabelTree
 

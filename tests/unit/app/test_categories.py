@@ -19,8 +19,7 @@ from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.categories import NewCategories, create_categories
 from textbayes.app.database import Store
 from textbayes.app.exports import export, read_project, write_project
-from textbayes.app.labelling import TOPIC
-from textbayes.app.labels import Labels
+from textbayes.app.labelling import TOPIC, Labels
 from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.records import list_records, show
 from textbayes.core.errors import InputError

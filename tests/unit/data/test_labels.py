@@ -10,7 +10,7 @@ import pytest
 
 from textbayes.core.types import MISSING_LABEL, Document
 from textbayes.data import open_documents
-from textbayes.data.labels import examine_labels, merge_case, relabel
+from textbayes.data.documents import examine_labels, merge_case, relabel
 
 
 def labels(data, **options):

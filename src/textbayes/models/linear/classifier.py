@@ -29,8 +29,14 @@ from textbayes.models.base import FitOptions, watched
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.linear.words import keep_words, ratio_scales, top_words
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
-from textbayes.posterior.intervals import PRACTICAL_SIZE, class_interval, predictive_probabilities, probability_interval
-from textbayes.posterior.uncertainty import Uncertainty, gaussian_uncertainty
+from textbayes.posterior.intervals import (
+    PRACTICAL_SIZE,
+    Uncertainty,
+    class_interval,
+    gaussian_uncertainty,
+    predictive_probabilities,
+    probability_interval,
+)
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:

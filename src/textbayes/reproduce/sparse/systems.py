@@ -39,7 +39,7 @@ from textbayes.priors import make_prior
 from textbayes.reproduce.experiment import Systems, TextRules, indicator
 from textbayes.reproduce.results import published_figures
 from textbayes.select import scores
-from textbayes.select.rules import select_per_label
+from textbayes.select.selectors import select_per_label
 from textbayes.text import TermWeighting
 
 MARKETS, _PARTS_OF_IT = "MCAT", {"M11", "M12", "M13", "M14"}
