@@ -12,7 +12,7 @@ import cloup
 
 from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, is_model, require_documents
-from textbayes.cli.labels import Labelling, label_options
+from textbayes.cli.labels import Labelling, label_options, read_descriptions
 from textbayes.cli.options import COUNT, mirrored, most_used, option, seed_option
 from textbayes.cli.output import (
     Output,
@@ -27,11 +27,9 @@ from textbayes.cli.output import (
 from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.data import open_documents
 from textbayes.data.documents import guess_from_name, relabel
 from textbayes.data.layout import Columns
 from textbayes.data.layout import Layout as SourceLayout
-from textbayes.data.skos import described, is_vocabulary, read_concepts
 
 if TYPE_CHECKING:
     from textbayes.categorizer.suggest import LabellingSession, Suggestion
@@ -210,15 +208,7 @@ def _descriptions(names: str | None, file: str | None, language: str) -> dict[st
     found = {} if names is None else {name.strip(): "" for name in names.split(",") if name.strip()}
     if names is not None and not found:
         raise click.UsageError("--labels names no label; give names with commas between them, such as sport,politics.")
-    if file is not None and is_vocabulary(file):
-        concepts = described(read_concepts(file, language))
-        if missing := [name for name in found if name not in concepts]:
-            raise InputError(f"{file} has no concept named {missing[0]!r} in language {language!r}; see its prefLabels")
-        return {name: concepts[name] for name in found} or concepts
-    if file is not None:
-        for one in open_documents(file, label_field="label", text_field="description", duplicates="keep"):
-            found.update(dict.fromkeys(one.labels, one.text))
-    return found
+    return found if file is None else found | read_descriptions(file, language, list(found))
 
 
 def _model_of(inputs: Inputs) -> tuple[Any, Inputs]:

@@ -24,9 +24,9 @@ from textbayes.cli.options import option
 from textbayes.cli.terminal import note, warn
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.data import read_parents
+from textbayes.data import open_documents, read_parents
 from textbayes.data.documents import examine_labels, merge_case, relabel
-from textbayes.data.skos import is_vocabulary
+from textbayes.data.skos import described, is_vocabulary, read_concepts
 from textbayes.decide import LabelTree
 
 Unlabelled = Literal["learn", "skip", "keep"]
@@ -441,3 +441,23 @@ def _counts(documents: list[Document]) -> Counter[str]:
 
 def _counted(number: int, what: str = "text") -> str:
     return plural(number, what)
+
+
+def read_descriptions(file: str, language: str, names: Sequence[str] = ()) -> dict[str, str]:
+    """Descriptions of labels from a table with the columns label and description, or from a SKOS vocabulary.
+
+    Parameters
+    ----------
+    file : path
+    language : str
+        Of the names and definitions of a vocabulary.
+    names : sequence of str
+        Of a vocabulary these concepts alone; all of them if none is named.
+    """
+    if is_vocabulary(file):
+        concepts = described(read_concepts(file, language))
+        if missing := [name for name in names if name not in concepts]:
+            raise InputError(f"{file} has no concept named {missing[0]!r} in language {language!r}; see its prefLabels")
+        return {name: concepts[name] for name in names} or concepts
+    rows = open_documents(file, label_field="label", text_field="description", duplicates="keep")
+    return {label: one.text for one in rows for label in one.labels}
