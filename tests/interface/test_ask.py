@@ -200,7 +200,7 @@ def test_a_flat_curve_in_a_wide_band_or_of_few_texts_is_no_forecast(capsys):
     from types import SimpleNamespace
 
     from textbayes.cli.ask import _print_growth
-    from textbayes.evaluate.asked import Growth, Share
+    from textbayes.evaluate.intervals import Growth, Share
 
     sizes, flat = np.array([80, 130, 230]), np.array([0.44, 0.44, 0.44])
     session = SimpleNamespace(labelled=[0] * 30, multi_label=False)

@@ -5,7 +5,7 @@ model (logistic regressions with Gaussian priors), not the ensemble that ``train
 answer to the next text it costs one fit to the labelled texts and one pass over the words of all.
 
 Copies of labelled or suggested texts and texts that are unlike all others are never asked about. A share is drawn at
-random all the same, from all texts without a label: these make figures of the model honest (``evaluate.asked``).
+random all the same, from all texts without a label: these make figures of the model honest (``evaluate.draw_weights``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import is_missing
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_same_length
-from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
+from textbayes.evaluate.intervals import Growth, Share, draw_weights, expected_growth, weighted_share
 from textbayes.knowledge.sources import named_and_described
 from textbayes.text.copies import text_fingerprints
 from textbayes.text.surface import find_tokens
@@ -417,7 +417,7 @@ class LabellingSession:
         """Share of all texts that the fast model is expected to get right, by cross-validation, weighted.
 
         Of many labels it is the mean share of labels in common with the truth, of those in either (Jaccard). Weights
-        are those of ``evaluate.asked.draw_weights``. None with fewer than 20 labels, or fewer than
+        are those of ``evaluate.draw_weights``. None with fewer than 20 labels, or fewer than
         10 of texts drawn at random.
         """
         found = self._held_out((1.0,))

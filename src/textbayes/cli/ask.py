@@ -33,7 +33,7 @@ from textbayes.data.layout import Layout as SourceLayout
 
 if TYPE_CHECKING:
     from textbayes.categorizer.suggest import LabellingSession, Suggestion
-    from textbayes.evaluate.asked import Growth, Share
+    from textbayes.evaluate.intervals import Growth, Share
 
 _SESSION = "textbayes.categorizer.suggest:LabellingSession"
 _ASKED = "asked"  # the column that says why a text was asked about

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from textbayes.core.errors import InputError
-from textbayes.evaluate.asked import draw_weights, expected_growth, weighted_share
+from textbayes.evaluate.intervals import draw_weights, expected_growth, weighted_share
 
 
 def test_weights_add_up_to_one_and_are_equal_without_questions():
