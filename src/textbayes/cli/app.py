@@ -49,7 +49,7 @@ _password_stdin = click.option(
     help="Address or network of a gateway whose X-Forwarded-For is believed; no other's is.",
 )
 @option("--max-upload", default=256, type=click.IntRange(1), metavar="MB", help="Of a file.")
-@click.option("--sample", is_flag=True, help="Make a project of the embedded news, if there is no project yet.")
+@click.option("--sample", is_flag=True, help="Make a sample project of BBC news, if there is no project yet.")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @output_options
 @common_options

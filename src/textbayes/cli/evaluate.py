@@ -232,7 +232,7 @@ def report(
     strict: bool,
     output: Output,
 ) -> None:
-    """Write a page about a model tried on labelled texts.
+    """Write an HTML page: how good a model is on labelled texts.
 
     One HTML file, without script and network, for large and small screens and for paper: measures of every label with
     intervals, the confusion matrix, calibration, precision and recall at other thresholds, the most influential words,

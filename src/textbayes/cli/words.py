@@ -56,9 +56,9 @@ AUDIT_COLUMNS = (
     ),
 )
 @cloup.option_group(
-    "How sure weights are",
+    "Uncertainty of weights",
     click.option(
-        "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
+        "--intervals", is_flag=True, help="The interval of each weight, of a model trained with --intervals or --inference gibbs."
     ),
     level_option("Probability that an interval holds its weight."),
     option(
@@ -66,9 +66,9 @@ AUDIT_COLUMNS = (
         choices=["contribution", "weight", "mean", "sign", "inclusion"],
         default="contribution",
         help="Rank by weight × frequency or by weight; of a sampled model also by the mean with its interval, by how "
-        "sure the sign is, or by P(|weight| > SIZE).",
+        "certain the sign is, or by P(|weight| > SIZE).",
     ),
-    option("--size", type=click.FloatRange(min=0), default=1.0, help="A smaller weight is as good as none."),
+    option("--size", type=click.FloatRange(min=0), default=1.0, help="Smaller weights are negligible."),
 )
 @cloup.option_group(
     "Plot",
@@ -264,8 +264,8 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         reason = f" ({why[label]})" if label in why else ""
         echo(f"{label}: the prior is followed at weight {weights[label]:.2g}{reason}")
     has_several = len(categorizer.pool_) > 1 and categorizer.choice_ is None
-    echo("prior: as it was given, whatever its weight")
-    echo(f"posterior: the weight learnt ({_first_of(categorizer)})")
+    echo("prior: mean ± scale, as the prior file has them")
+    echo(f"posterior: the learnt weight ({_first_of(categorizer)})")
     if has_several:
         echo(f"ensemble: the {categorizer.weights_description}")
     heads = ("prior", "posterior", *(["ensemble"] if has_several else []), "shift", "p")

@@ -170,13 +170,9 @@ def _delimiter(line: str, unusual: str | None = None) -> str:
 
 
 def _skip_title(lines: _Lines, fields: FieldReader, delimiter: str | None) -> None:
-    """Pass over lines above the header: a title, where the first line names no column and a later one does."""
-    if fields.fits(_split(lines.peek(), delimiter)):
-        return
-    for number, line in enumerate(lines.ahead(_LOOKED_AT)):
-        if fields.is_header(_split(line, delimiter)):
-            lines.skip(number)
-            return
+    """Pass over lines above the header: a title, where the first line does not name the text."""
+    if not fields.fits(_split(lines.peek(), delimiter)) and (ahead := lines.ahead(_LOOKED_AT)):
+        lines.skip(fields.find_header([_split(line, delimiter) for line in ahead]))
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
