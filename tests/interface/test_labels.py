@@ -158,7 +158,7 @@ def test_words_that_mean_missing_are_named_and_declared(run, messy, tmp_path):
     path = messy({0: "N/A", 9: "n/a"})
     said = run("train", path, "-o", tmp_path / "m.tb").stderr
     assert (
-        "'N/A' (1), 'n/a' (1) counts as a label; if it means that there is none, say so with --missing-label N/A\n"
+        "'N/A' (1), 'n/a' (1) are treated as labels; if that means a missing label, use --missing-label N/A\n"
         in said
     )
     assert len(trained(tmp_path)[1]) == 5
