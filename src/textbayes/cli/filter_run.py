@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
