@@ -73,7 +73,7 @@ def app(
     textbayes app user anna --administrator
     textbayes app --team --origin https://review.example.org
 
-    Without --team nobody but you gets in: it listens on this machine only, and the link that opens it works once.
+    Without --team only you can open it: it listens on this machine only, and the link that opens it works once.
     Everything is in the database when the page says so; end it at any moment, by Ctrl-C or even by kill -9.
     """
     if click.get_current_context().invoked_subcommand is not None:

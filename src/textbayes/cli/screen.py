@@ -166,7 +166,7 @@ def screen(output: Output) -> None:
     "--prior",
     default="reviews",
     metavar="FILE|reviews|none",
-    help="Words of other reviews: the table that comes along, a prior file, a model (.tb), or none.",
+    help="Words of other reviews: the table included in textbayes, a prior file, a model (.tb), or none.",
 )
 @EMBEDDINGS
 @click.option("--strategy", help="likely, informative, random, or a mixture such as likely=0.95,random=0.05.")

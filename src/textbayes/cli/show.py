@@ -103,12 +103,12 @@ def explain(
     """Show the words behind a decision.
 
     Log-odds of a label are the base (intercept) plus each word's contribution; they are those of its
-    probability. Where classes exclude each other they are those against all others, the likeliest of which are named
-    below. All forms of a word in the text count as one, as do the views of it that a model may have.
+    probability. If each text has one label, they are those against all other labels; the most probable of these are
+    listed below. All forms of a word in the text count as one, as do the views of it that a model may have.
 
-    Without --label the labels decided on are explained, or the likeliest where there is none. Beside the probability
-    stands what decides: the label's threshold, or that the likeliest is taken. A text without a word that the model
-    knows is named as such.
+    Without --label the labels given to the text are explained, or the most probable one if it has none. The line with
+    the probability says what decides: the label's threshold, or that the most probable label is chosen. A text without
+    a word that the model knows is marked.
 
     \b
     textbayes explain model.tb "the striker scored in the last minute"

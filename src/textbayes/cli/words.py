@@ -101,7 +101,7 @@ def words(
     """List the strongest words of each label.
 
     A positive weight raises the log-odds of the label, a negative one lowers them. By weight alone misspellings and
-    names met twice would lead, so words are ranked by what they add to the log-odds of the training texts on average,
+    rare names would come first, so words are ranked by what they add to the log-odds of the training texts on average,
     weight times frequency: two thirds of those listed have positive weights, the others negative ones. Beside it are
     the weight and the number of training texts with the word. Its forms, and the views of it that a model may have, are
     one word.
@@ -110,8 +110,8 @@ def words(
     CSV).
     With --prior the words of the prior file are listed instead: prior mean and scale as in the file, however far it is
     followed, the weight that the first classifier learnt, that in the ensemble if there are several, its shift in prior
-    scales, and whether the texts contradict the prior (the chance of texts that contradict it as much, were it right).
-    Of models that are not linear a logistic regression with the same prior is asked that.
+    scales, and whether the texts contradict the prior (the probability of texts that contradict a correct prior at
+    least as much). For models that are not linear, a logistic regression with the same prior is used.
 
     Of a model that was sampled (train --inference gibbs), --intervals also lists the standard deviation of each weight,
     the probability of its sign, and that of a weight larger than SIZE; --plot draws intervals (forest), the course of
