@@ -142,7 +142,13 @@ def test_deliveries_name_whole_words_also_new_ones(lines, run, write, tmp_path):
 
 def test_a_table_of_deliveries_is_as_wide_as_the_ids_need(run, desk, write):
     ids = ["a", "https://example.org/a-long-id"]
-    run("filter", desk, write([{"id": one, "text": "corn and wheat harvest"} for one in ids]), "--ask", "constant:bits=0")
+    run(
+        "filter",
+        desk,
+        write([{"id": one, "text": "corn and wheat harvest"} for one in ids]),
+        "--ask",
+        "constant:bits=0",
+    )
     head, *rows = run("filter", desk, "--pending", "--table").stdout.splitlines()
     assert {row.split()[0] for row in rows} == set(ids)
     assert len({row.index("grain") for row in rows if "grain" in row} | {head.index("topic")}) == 1

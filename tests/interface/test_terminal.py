@@ -119,7 +119,10 @@ def test_messages_of_the_library_in_the_words_of_the_command_line():
 def test_sentences_are_wrapped_between_words_and_commands_before_options(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    sentence, typed = "a sentence of many words " * 5, f"  textbayes classify 'a file.csv' {'--text-field a-column ' * 3}--top 3"
+    sentence, typed = (
+        "a sentence of many words " * 5,
+        f"  textbayes classify 'a file.csv' {'--text-field a-column ' * 3}--top 3",
+    )
     error = InputError(sentence)
     error.add_note(typed)
     with pytest.raises(click.exceptions.Exit), in_one_sentence(lambda: None):

@@ -373,7 +373,9 @@ def _show(
 
 def _print_growth(session: LabellingSession, share: Share | None, grown: Growth | None) -> None:
     if share is None or grown is None:
-        echo("Estimates of the accuracy, now and with more labels, need 20 labels, 10 of them of texts drawn at random.")
+        echo(
+            "Estimates of the accuracy, now and with more labels, need 20 labels, 10 of them of texts drawn at random."
+        )
         return
     what = "Labels in common" if session.multi_label else "Accuracy"
     echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")

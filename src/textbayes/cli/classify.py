@@ -36,7 +36,7 @@ from textbayes.cli.output import (
     output_options,
 )
 from textbayes.cli.terminal import common_options, note
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
 from textbayes.display.lines import cell_width, padded, shortened, visible
 
@@ -224,7 +224,12 @@ def classify(
     if layout is None:
         note(f"{inputs.name} holds no documents")
     if n_unknown and not guess:
-        note(f"{n_unknown:,} without a word that the model knows, which have no label; --guess gives them one")
+        has = (
+            "has no word that the model knows and gets"
+            if n_unknown == 1
+            else "have no word that the model knows and get"
+        )
+        note(f"{plural(n_unknown, 'text')} {has} no label; --guess assigns one")
 
 
 def _without_guess(row: dict[str, Any]) -> dict[str, Any]:

@@ -304,7 +304,8 @@ def filter_stream(
 
     A filter lives in a folder, STATE. It is started from labelled documents, whose labels become its topics, and then
     reads documents one by one. Delivered are those that are probably relevant to a topic, and those whose
-    judgement would improve the filter most ("asked"). Judgements come by `textbayes judge`, at any time, or by --judgements.
+    judgement would improve the filter most ("asked"). Judgements come by `textbayes judge`, at any time, or by
+    --judgements.
 
     \b
     textbayes filter desk --train labelled.jsonl     # or --model model.tb
@@ -380,7 +381,9 @@ _SAID = {"new": "", "same": " (as before)", "changed": " (another answer than be
 @click.argument("document", required=False)
 @click.argument("topic", required=False)
 @click.argument("answer", required=False, metavar="[yes|no]")
-@click.option("--interactive", is_flag=True, help="Show what is not judged yet, one by one, and ask; the default on a terminal.")
+@click.option(
+    "--interactive", is_flag=True, help="Show what is not judged yet, one by one, and ask; the default on a terminal."
+)
 @output_options
 @common_options
 def judge(
@@ -398,8 +401,8 @@ def judge(
     textbayes judge desk a7 grain yes
     echo '{"id": "a7", "topic": "grain", "relevant": true}' | textbayes judge desk
 
-    A judgement is on disk when this command confirms it. The filter learns it before its next document, or when it is next
-    started. The same judgement twice counts once; another answer for the same document and topic replaces the first.
+    A judgement is on disk when this command confirms it. The filter learns it before its next document, or when it is
+    next started. The same judgement twice counts once; another answer for the same document and topic replaces the first.
     """
 
     check_filter_path(state)

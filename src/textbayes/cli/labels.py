@@ -49,7 +49,7 @@ _OPTIONS = {
         "--multi-label/--single-label",
         "multi_label",
         default=None,
-        help="Whether a document has any number of labels, or exactly one; by the labels of the documents if not given.",
+        help="Whether a document has any number of labels, or exactly one; by their labels if not given.",
     ),
     "unlabelled": option(
         "--unlabelled",

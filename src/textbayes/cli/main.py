@@ -180,7 +180,9 @@ GROUPS = {
         "clusters": Lazy("textbayes.cli.clusters:clusters", "Group texts by their words."),
     },
     "Streams": {
-        "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver the relevant texts of a stream; learn from answers."),
+        "filter": Lazy(
+            "textbayes.cli.filter:filter_stream", "Deliver the relevant texts of a stream; learn from answers."
+        ),
         "judge": Lazy("textbayes.cli.filter:judge", "Tell a filter whether a document is relevant."),
     },
     "Literature reviews": {

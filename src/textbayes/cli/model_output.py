@@ -205,7 +205,9 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
 
         names = members_in_words(model) or model.member_names()
         if len(names) == 1:
-            sentence = f"One model: {dict(settings_in_words(model))['Model']} ({names[0]})."
+            what = dict(settings_in_words(model))["Model"]
+            described = max(names[0], model.member_names()[0], key=len)
+            sentence = f"One model: {described if what == names[0] else f'{what} ({names[0]})'}."
         else:
             sentence = f"An ensemble of {len(names)} models: {'; '.join(names)}."
     if evidence := _evidence(model):

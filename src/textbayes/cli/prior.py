@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     help="The words of the text get positive weights for the label.",
 )
 @click.option("--model", metavar="MODEL", help="Use the weights of an earlier model as prior means of its words.")
-@click.option("--model-scale", type=click.FloatRange(min=0, min_open=True), help="Scale of the prior around these means: how far new weights may be from them.")
+@click.option(
+    "--model-scale",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Scale of the prior around these means: how far new weights may be from them.",
+)
 @click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR whose features are words.")
 @output_options
 @common_options

@@ -58,7 +58,9 @@ AUDIT_COLUMNS = (
 @cloup.option_group(
     "Uncertainty of weights",
     click.option(
-        "--intervals", is_flag=True, help="The interval of each weight, of a model trained with --intervals or --inference gibbs."
+        "--intervals",
+        is_flag=True,
+        help="The interval of each weight, of a model trained with --intervals or --inference gibbs.",
     ),
     level_option("Probability that an interval holds its weight."),
     option(

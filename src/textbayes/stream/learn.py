@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.categorizer.knowledge import match_knowledge, words_known
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.labels import LabelSpace
 from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress

@@ -239,7 +239,9 @@ def _chosen(topics: list[Topic], names: list[str]) -> list[Topic]:
     by_name = {topic.name: topic for topic in topics}
     for name in names:
         if name not in by_name:
-            raise InputError(f"the model has no label {name!r}; choose among {', '.join(list(map(repr, by_name))[:20])}")
+            raise InputError(
+                f"the model has no label {name!r}; choose among {', '.join(list(map(repr, by_name))[:20])}"
+            )
     return [by_name[name] for name in names]
 
 

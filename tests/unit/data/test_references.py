@@ -78,7 +78,9 @@ def test_the_same_record_in_every_format(tmp_path, name, named):
     assert ore.fields["year"] == "2001"
 
 
-@pytest.mark.parametrize(("name", "text"), [("nbib", "\nPMID- 7\nTI  - Tea\n"), ("ris", "TY  - JOUR\nTI  - Tea\nER  - \n")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("nbib", "\nPMID- 7\nTI  - Tea\n"), ("ris", "TY  - JOUR\nTI  - Tea\nER  - \n")]
+)
 def test_a_text_file_of_references_is_read_as_such(tmp_path, name, text):
     path = tmp_path / "pubmed-tea.txt"  # as PubMed calls what it saves
     path.write_text(text)
