@@ -159,8 +159,7 @@ def test_words_that_mean_missing_are_named_and_declared(run, messy, tmp_path):
     path = messy({0: "N/A", 9: "n/a"})
     said = run("train", path, "-o", tmp_path / "m.tb").stderr
     assert (
-        "'N/A' (1), 'n/a' (1) counts as a label; if it means that there is none, say so with --missing-label N/A\n"
-        in said
+        "'N/A' (1), 'n/a' (1) are treated as labels; if that means a missing label, use --missing-label N/A\n" in said
     )
     assert len(trained(tmp_path)[1]) == 5
     said = run("train", path, "-o", tmp_path / "m.tb", "--missing-label", "N/A").stderr
@@ -231,7 +230,7 @@ def test_evaluate_leaves_out_texts_without_a_label_and_says_so(run, lines, model
 
 def test_evaluate_names_the_options_for_labels_the_model_spells_otherwise(run, models, messy):
     said = run("evaluate", models["multiclass"], messy({1: "N/A", 2: "Grain"})).stderr
-    assert "has not seen 2 of the labels (documents): 'N/A' (1), 'Grain' (1)" in said
+    assert "2 labels are not in the training set (texts): 'N/A' (1), 'Grain' (1)" in said
     assert "--merge-case" in said
     assert "--missing-label N/A" in said
 

@@ -128,7 +128,7 @@ def ask(
     labelling: Labelling,
     output: Output,
 ) -> None:
-    """List the texts to label next: those whose labels would teach most.
+    """List the texts whose labels would help the model most.
 
     Files hold texts with a label and texts without one, together or each in their own; texts without a label are those
     to choose from. With no label yet, texts typical of many others come first; --labels or --descriptions give first
@@ -362,8 +362,9 @@ def _show(
 
 def _print_growth(session: LabellingSession, share: Share | None, grown: Growth | None) -> None:
     if share is None or grown is None:
-        echo("How good a model is, and how much better it will be, is said from 20 labels on, 10 of them of texts")
-        echo("drawn at random.")
+        echo(
+            "Estimates of the accuracy, now and with more labels, need 20 labels, 10 of them of texts drawn at random."
+        )
         return
     what = "Labels in common" if session.multi_label else "Accuracy"
     echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")
@@ -377,11 +378,14 @@ def _print_growth(session: LabellingSession, share: Share | None, grown: Growth 
     ]
     echo(f"Expected with {', '.join(ahead)}; in brackets a 95% band")
     if grown.enough is None:
-        echo("More labels go on paying: another 100 may add a point or more, as far as the curve can be followed.")
+        echo("More labels still help: another 100 may add a point or more, as far as the curve can be extrapolated.")
     else:
         enough = max(grown.enough, len(session.labelled))
         echo(f"From about {enough:,} labels on, another 100 add less than a point (95% sure).")
-    echo("These figures are of one linear model, cross-validated with weights; train pools several and is better.")
+    echo(
+        "These figures are of one linear model, cross-validated with weights; train combines several models and is "
+        "usually better."
+    )
 
 
 def _show_growth(session: LabellingSession, share: Share | None, grown: Growth | None, output: Output) -> None:

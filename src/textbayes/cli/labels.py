@@ -49,7 +49,7 @@ _OPTIONS = {
         "--multi-label/--single-label",
         "multi_label",
         default=None,
-        help="Whether a document has any number of labels, or exactly one; as the documents say if not given.",
+        help="Whether a document has any number of labels, or exactly one; by their labels if not given.",
     ),
     "unlabelled": option(
         "--unlabelled",
@@ -149,7 +149,8 @@ def name_oddities(counts: Mapping[str, int], separated: bool) -> tuple[str, ...]
     if found.missing_words:
         options = " ".join(_missing_options(found.missing_words))
         named = _listed([f"{label!r} ({counts[label]:,})" for label in found.missing_words])
-        told.append(f"{named} counts as a label; if it means that there is none, say so with {options}")
+        treated = "is treated as a label" if len(found.missing_words) == 1 else "are treated as labels"
+        told.append(f"{named} {treated}; if that means a missing label, use {options}")
     for mark, labels in found.unsplit.items() if not separated else ():
         named = _listed([f"{label!r} ({counts[label]:,})" for label in labels])
         told.append(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
@@ -393,8 +394,8 @@ def _without(bare: list[Document], documents: list[Document], inputs: Inputs, la
     else:
         warn(
             f"{what} {'has' if len(bare) == 1 else 'have'} no label and {'is' if len(bare) == 1 else 'are'} left out "
-            f"({name_documents(bare)}); {_learn('such texts')}agree with --unlabelled skip, or keep such texts as "
-            "texts of none of the labels with --unlabelled keep"
+            f"({name_documents(bare)}); {_learn('such texts')}leave them out without this warning with --unlabelled "
+            "skip, or keep them as texts of none of the labels with --unlabelled keep"
         )
     return [document for document in documents if document.labels]
 
