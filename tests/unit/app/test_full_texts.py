@@ -169,6 +169,8 @@ def test_the_second_reading_of_a_full_text_ends_with_its_inclusion(by_two):
     judging.judge(review, mine, "r0", "relevant")
     judging.judge(review, ReviewerQueue(bob.id, "relevant"), "r0", "irrelevant")
     assert [one.id for one in judging.queue(review, his)] == ["r4"]  # an answer to r0 would be refused
+    assert judging.undo(review, mine) == "r0"
+    assert judging.queue(review, mine) == []  # r4 is with Bob
 
 
 def test_another_file_takes_the_place_and_goes_with_the_project(review, me, room):
