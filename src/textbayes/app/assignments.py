@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from textbayes.app.labels import CONFLICT, LABEL_KINDS, WITHDRAWN, Labels
+from textbayes.app.labelling import CONFLICT, LABEL_KINDS, WITHDRAWN, Labels
 from textbayes.app.marks import Marks
 from textbayes.app.stages import full_text_of, is_full_text, topic_of
 from textbayes.core.errors import InputError

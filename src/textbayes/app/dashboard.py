@@ -20,12 +20,12 @@ from scipy import stats
 from textbayes.app.accounts import names_of
 from textbayes.app.agreement import Coefficient, alpha, kappa
 from textbayes.app.downloads import Download
-from textbayes.app.labels import Labels
+from textbayes.app.labelling import Labels
 from textbayes.app.live import LiveReview
 from textbayes.app.words import WordWeight, strong_words
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.display.pages import Colours, blank_figure, figure_svg
+from textbayes.display import Colours, blank_figure, figure_svg
 from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
 from textbayes.screen import Screening
 from textbayes.screen.remaining import State, estimate_remaining, may_be_left

@@ -18,13 +18,13 @@ from sqlalchemy import delete, select
 from textbayes.app.database import Store, Upload, User
 from textbayes.app.decisions import EarlierDecisions, take_decisions
 from textbayes.core.errors import InputError, TextBayesError
+from textbayes.core.parameters import option_defaults
 from textbayes.core.types import Document
 from textbayes.data import open_documents
 from textbayes.data.decoding import guess_encoding
 from textbayes.data.documents import guess_format
 from textbayes.data.formats import FORMATS
 from textbayes.data.formats._fields import FieldReader, NoTextFieldError
-from textbayes.data.options import option_defaults
 from textbayes.data.streams import DAMAGE, damaged, open_input
 from textbayes.screen.duplicates import PUBMED_FIELDS, Merged, merge_duplicates, with_own_ids
 

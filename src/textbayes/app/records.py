@@ -11,8 +11,7 @@ from sqlalchemy import select
 
 from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.database import FullText, StoredRecord
-from textbayes.app.labelling import NO_GUESS, Labelling
-from textbayes.app.labels import CONFLICT
+from textbayes.app.labelling import CONFLICT, NO_GUESS, Labelling
 from textbayes.app.live import CATEGORIES, Engine, LiveReview
 from textbayes.app.stages import is_full_text, topic_of
 from textbayes.core.errors import InputError

@@ -24,8 +24,8 @@ from textbayes.models.base import TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.weights import WeightsClassifier
+from textbayes.posterior.intervals import Uncertainty
 from textbayes.posterior.recalibration import Recalibration
-from textbayes.posterior.uncertainty import Uncertainty
 
 
 class Part(NamedTuple):
@@ -234,7 +234,7 @@ class Ensemble:
         """
         if self.label_stacking is not None:
             raise NotSupportedError(
-                "a model whose labels are features of each other cannot learn on; train it again with all texts"
+                "a model whose labels are features of each other cannot be updated; train it again with all texts"
             )
         after = copy.copy(self)
         after.parts = [

@@ -12,7 +12,7 @@ from textbayes.cli.terminal import warn
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
 from textbayes.data.streams import read_lines
-from textbayes.text.fingerprint import n_known
+from textbayes.text.copies import n_known
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -188,7 +188,7 @@ class SeenTexts:
         if self.n:
             warn(
                 f"{self.n:,} of {n_docs:,} texts were in the training set of {self._name}: its figures on them are too "
-                "good; measure it on texts it has not seen, or see the cross-validated figures that train prints"
+                "good; measure it on other texts, or see the cross-validated figures that train prints"
             )
 
 

@@ -229,7 +229,7 @@ def select(
     output: Output,
     **rules: Any,
 ) -> None:
-    """Rank words by how well they tell a category apart.
+    """Rank words by how well they distinguish a category.
 
     The words are those that `textbayes train --select` with the same options would use. A high score says that a word
     is more frequent in the category than outside, or rarer: see the numbers of documents.
@@ -289,7 +289,7 @@ def _show_path(
             counts, given.labels, weighting=text.term_weighting(), cv=folds, n_jobs=-1, progress=progress
         )
     if page is not None:
-        from textbayes.report.sparsity import write_sparsity_page
+        from textbayes.report.render import write_sparsity_page
 
         write_sparsity_page(page, found, f"{inputs.name}, {len(given.texts):,} texts")
     rows = found.rows()

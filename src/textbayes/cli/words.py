@@ -47,6 +47,12 @@ AUDIT_COLUMNS = (
         metavar="FILE",
         help="How evenly the words are distributed over these texts, burstiest first.",
     ),
+    click.option(
+        "--texts",
+        "over",
+        metavar="FILE",
+        help="Mean parts of words in the answers to these texts, best held-out ones; the encoder's too.",
+    ),
     option(
         "--min-texts",
         type=COUNT,
@@ -56,9 +62,11 @@ AUDIT_COLUMNS = (
     ),
 )
 @cloup.option_group(
-    "How sure weights are",
+    "Uncertainty of weights",
     click.option(
-        "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
+        "--intervals",
+        is_flag=True,
+        help="The interval of each weight, of a model trained with --intervals or --inference gibbs.",
     ),
     level_option("Probability that an interval holds its weight."),
     option(
@@ -66,9 +74,9 @@ AUDIT_COLUMNS = (
         choices=["contribution", "weight", "mean", "sign", "inclusion"],
         default="contribution",
         help="Rank by weight × frequency or by weight; of a sampled model also by the mean with its interval, by how "
-        "sure the sign is, or by P(|weight| > SIZE).",
+        "certain the sign is, or by P(|weight| > SIZE).",
     ),
-    option("--size", type=click.FloatRange(min=0), default=1.0, help="A smaller weight is as good as none."),
+    option("--size", type=click.FloatRange(min=0), default=1.0, help="Smaller weights are negligible."),
 )
 @cloup.option_group(
     "Plot",
@@ -89,6 +97,7 @@ def words(
     audit: bool,
     intervals: bool,
     bursts: str | None,
+    over: str | None,
     min_texts: int,
     by: str,
     size: float,
@@ -101,7 +110,7 @@ def words(
     """List the strongest words of each label.
 
     A positive weight raises the log-odds of the label, a negative one lowers them. By weight alone misspellings and
-    names met twice would lead, so words are ranked by what they add to the log-odds of the training texts on average,
+    rare names would come first, so words are ranked by what they add to the log-odds of the training texts on average,
     weight times frequency: two thirds of those listed have positive weights, the others negative ones. Beside it are
     the weight and the number of training texts with the word. Its forms, and the views of it that a model may have, are
     one word.
@@ -110,8 +119,8 @@ def words(
     CSV).
     With --prior the words of the prior file are listed instead: prior mean and scale as in the file, however far it is
     followed, the weight that the first classifier learnt, that in the ensemble if there are several, its shift in prior
-    scales, and whether the texts contradict the prior (the chance of texts that contradict it as much, were it right).
-    Of models that are not linear a logistic regression with the same prior is asked that.
+    scales, and whether the texts contradict the prior (the probability of texts that contradict a correct prior at
+    least as much). For models that are not linear, a logistic regression with the same prior is used.
 
     Of a model that was sampled (train --inference gibbs), --intervals also lists the standard deviation of each weight,
     the probability of its sign, and that of a weight larger than SIZE; --plot draws intervals (forest), the course of
@@ -122,12 +131,17 @@ def words(
     left out, since one text can make any δ. Tests say how far counts are from Poisson, and whether a negative binomial
     fits.
 
+    With --texts, the means of what explain finds for each of the texts: what a word adds to the log-odds of all of
+    them, and of those that have it. Of a model with a fine-tuned encoder, which has no weights of words, this is the
+    list that has its parts; give texts that the model was not trained on.
+
     Of a filter, whose folder stands in place of the model, the words of each topic and the intervals of their weights.
 
     \b
     textbayes words model.tb --intervals --by sign
     textbayes words desk --label grain
     textbayes words model.tb --burstiness texts.jsonl
+    textbayes words model.tb --texts held_out.jsonl
     textbayes words model.tb --label sport --top 15 --plot forest -o sport.svg
     """
     if (plot is None) != (target is None):
@@ -135,14 +149,22 @@ def words(
     if (plot == "variance") != (bursts is not None and plot is not None):
         raise click.UsageError("--plot variance belongs to --burstiness, and no other plot does.")
     if is_filter(model):
-        if audit or bursts is not None or plot is not None or by not in ("contribution", "mean"):
-            raise click.UsageError(f"{model} is a filter: --prior, --burstiness, --plot and --by belong to models.")
+        if audit or bursts is not None or over is not None or plot is not None or by not in ("contribution", "mean"):
+            raise click.UsageError(
+                f"{model} is a filter: --prior, --burstiness, --texts, --plot and --by belong to models."
+            )
         from textbayes.cli.filter_run import show_topic_words
 
         show_topic_words(model, labels, level, top, output)
         return
 
+    if over is not None and (audit or intervals or bursts is not None or plot is not None or by != "contribution"):
+        raise click.UsageError("--texts lists mean parts alone: leave out --prior, --intervals, --burstiness and --by.")
     categorizer = store.load_categorizer(model)
+    if over is not None:
+        texts = [document.text for document in Inputs((over,)).of_model(categorizer).documents()]
+        _show_mean_parts(categorizer, texts, labels, top, output)
+        return
     if bursts is not None:
         texts = [document.text for document in Inputs((bursts,)).of_model(categorizer).documents(count=False)]
         show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target), min_texts)
@@ -176,6 +198,24 @@ def _show_words(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         for rank, one in enumerate(found, start=1)
     ]
     output.write(rows, ["label", "rank", "word", "weight", "contribution", "texts", "weight_of"])
+
+
+def _show_mean_parts(
+    categorizer: TextCategorizer, texts: list[str], labels: tuple[str, ...], top: int, output: Output
+) -> None:
+    if not texts:
+        raise InputError("there are no texts to explain; give a file that has some")
+    check_labels(labels, class_names(categorizer))
+    found = categorizer.mean_parts(texts, labels or None, top)
+    rows = [
+        {"label": label, "rank": rank, **one._asdict()}
+        for label, parts in found.items()
+        for rank, one in enumerate(parts, start=1)
+    ]
+    if output.is_table:
+        note(f"parts of words in the log-odds, means over {len(texts):,} texts (adds) and over those with the word")
+    columns = {"label": "label", "word": "word", "adds": "contribution:+.3f", "where it is": "part:+.2f"}
+    output.write_table(rows, ["label", "rank", *MEAN_PART], columns | {"texts": "texts:,"})
 
 
 def _plot(
@@ -264,8 +304,8 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         reason = f" ({why[label]})" if label in why else ""
         echo(f"{label}: the prior is followed at weight {weights[label]:.2g}{reason}")
     has_several = len(categorizer.pool_) > 1 and categorizer.choice_ is None
-    echo("prior: as it was given, whatever its weight")
-    echo(f"posterior: the weight learnt ({_first_of(categorizer)})")
+    echo("prior: mean ± scale, as the prior file has them")
+    echo(f"posterior: the learnt weight ({_first_of(categorizer)})")
     if has_several:
         echo(f"ensemble: the {categorizer.weights_description}")
     heads = ("prior", "posterior", *(["ensemble"] if has_several else []), "shift", "p")
@@ -319,6 +359,7 @@ def _table(label: str, found: list[LabelWord]) -> Table:
     return table
 
 
+MEAN_PART = ("word", "contribution", "part", "texts")
 COLUMNS = (
     "rank", "word", "count", "documents", "rate", "dispersion", "variance", "poisson_variance", "fitted_variance",
     "z", "p_value", "ks_poisson", "ks_negative_binomial", "fit_poisson", "fit_negative_binomial",

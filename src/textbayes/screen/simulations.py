@@ -15,7 +15,7 @@ from textbayes.core.executor import in_parallel
 from textbayes.core.machine import n_threads
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import BoolArray, Document, FloatArray
-from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, recall_at, work_saved
+from textbayes.evaluate.retrieval import average_time, extra_relevant, ranking_loss, recall_at, work_saved
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection, sentence_vectorizer
 from textbayes.screen.remaining import DEFAULT_WEIGHTS, RemainingWeights, may_be_left
@@ -251,9 +251,10 @@ def run_tasks(
         included = np.array([relevant in document.labels for document in documents], dtype=np.bool_)
         if included.all() or not included.any():
             labels = sorted({label for document in documents for label in document.labels})[:10]
+            known = f"the labels are {', '.join(labels)}" if labels else "no record has a label"
             raise InputError(
-                f"{name}: {int(included.sum())} of {len(documents)} records have the label {relevant!r}; the labels "
-                f"are {', '.join(labels) or 'none'}: name the field (--label-field) and the label of what was included"
+                f"{name}: {int(included.sum())} of {len(documents)} records have the label {relevant!r}; {known}: name "
+                "the field with the decisions (--label-field) and its value for included records (--relevant)"
             )
         ids = [str(i) for i in range(len(documents))]
         texts = [document.text for document in documents]

@@ -31,8 +31,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.store.container import read_marked_json, write_container
-from textbayes.store.file_format import FileFormat
+from textbayes.store.container import FileFormat, read_marked_json, write_container
 from textbayes.store.lock import FileLock, locked
 
 _SUFFIX = ".snapshot"
@@ -306,7 +305,7 @@ def check_new_folder(path: str | Path, otherwise: str) -> Path:
     """
     target = Path(path).resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"{path} is there already; name a folder that is not, or {otherwise}")
+        raise InputError(f"{path} exists already; name a new folder, or {otherwise}")
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {target.parent} to make {target.name} in; check the path")
     return target

@@ -15,7 +15,7 @@ from textbayes.app.duplicates import list_duplicates, merge, unmerge
 from textbayes.app.exports import CATEGORY_KINDS, KINDS, OF_RECORDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
 from textbayes.app.invites import DAYS, list_invites, make_invite, withdraw
-from textbayes.app.labels import read_labels
+from textbayes.app.labelling import read_labels
 from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.pages.render import page
 from textbayes.app.projects import Added, NewProject, add_records, delete_project, list_projects, project_of_file
