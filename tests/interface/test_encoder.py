@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra encoder is not installed: pip install 'textbayes[encoder]'")
 pytest.importorskip("transformers", reason="the extra encoder is not installed: pip install 'textbayes[encoder]'")
 
-from references.encoders import draw, write_encoder
+from references.encoders import GROUPS, draw, write_encoder
 from textbayes import load_model
 from textbayes.categorizer import encoders
 from textbayes.text import tokens
@@ -42,6 +42,12 @@ def test_every_command_takes_it(trained, run, lines, write, tmp_path):
         for command in (["classify", path, new], ["evaluate", path, new], ["explain", path, new], ["show", path]):
             assert run(*command, form).stdout
         assert "tokens:" not in run("words", path, form).stdout
+        assert run("words", path, "--texts", new, "--top", "3", form).stdout
+    assert re.search(
+        r"^textbayes: 40 documents in \d+\.\d s, [\d,]+ a second, with the encoder$",
+        run("classify", path, new).stderr,
+        re.M,
+    )
     assert lines("evaluate", path, new)[0]["accuracy"] >= 0.9
     first = rows(1, 40)[0]["text"]
     (one,) = load_model(path).explain(first)
@@ -53,6 +59,11 @@ def test_every_command_takes_it(trained, run, lines, write, tmp_path):
         whole["log_odds"]
     )
     assert "tokens:1," in run("explain", path, new, "--id", "0", "--columns", "--csv").stdout
+    unseen = write([{"id": "1", "text": " ".join(GROUPS[1]), "labels": "group 1"}], "unseen.jsonl")
+    parts = {one["word"]: one for one in lines("words", path, "--texts", unseen, "--label", "group 1", "--top", "99")}
+    trained_on = {word for row in rows(0, 320) for word in row["text"].split()}
+    assert set(parts) - trained_on, "the encoder has parts in words that no training text has"
+    assert sum(one["contribution"] > 0.0 for one in parts.values()) > len(parts) / 2
     run("report", path, new, "-o", tmp_path / "r.html")
     for page in ("r.html", "page.html"):
         assert "tokens:" not in (tmp_path / page).read_text(encoding="utf-8")

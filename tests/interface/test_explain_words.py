@@ -55,6 +55,22 @@ def test_documents_of_a_file(lines, run, models, write, documents):
     assert f"ids are such as {documents[0]['id']!r}" in said
 
 
+def test_mean_parts_in_the_answers_to_given_texts(lines, run, models, write, documents):
+    path = write(documents)
+    told = lines("words", models["multiclass"], "--texts", path, "--label", "grain", "--top", "6")
+    assert [one["label"] for one in told] == ["grain"] * 6
+    first = told[0]
+    parts = [word["log_odds"] for text in lines("explain", models["multiclass"], path, "--label", "grain")
+             for word in text["words"] if word["word"] == first["word"]]  # fmt: skip
+    assert first["texts"] == len(parts)
+    assert first["part"] == pytest.approx(sum(parts) / len(parts))
+    assert first["contribution"] == pytest.approx(sum(parts) / len(documents))
+    assert first["word"] in run("words", models["multiclass"], "--texts", path, "--table").stdout
+    assert "there are no texts" in run("words", models["binary"], "--texts", write([], "none.jsonl"), code=1).stderr
+    refused = run("words", models["binary"], "--texts", path, "--intervals", code=2).stderr
+    assert "--texts lists mean parts alone" in refused
+
+
 def test_standard_input(lines, models):
     assert lines("explain", models["multiclass"], "-", stdin="the bank\n")[0]["label"] == "money"
     assert lines("explain", models["multiclass"], stdin="the bank\n")[0]["label"] == "money"

@@ -88,22 +88,23 @@ def test_texts_without_a_label_are_learnt_from(run, messy, write, documents, tmp
     assert "without a label to learn from" in done.stderr
     summary = json.loads(done.stdout)
     assert summary["documents"] == 6
-    assert "24 unlabelled texts" in summary["chosen"]
+    assert "18 unlabelled texts (without 6 that are copies of labelled ones)" in summary["chosen"]
     assert trained(tmp_path) == ("multiclass", ["grain", "money", "sport"])
-    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 24
-    assert "24 unlabelled texts" in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
+    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 18
+    assert "18 unlabelled texts" in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
     few = write([doc for i, doc in enumerate(documents) if i % 5 in (0, 4)])
     others = write([{"id": doc["id"], "text": doc["text"]} for doc in documents * 2], "others.jsonl")
     done = run("train", few, "-o", tmp_path / "m.tb", "--unlabelled-texts", others, "--json")
     assert "30 texts of " in done.stderr
-    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 30
+    told = load_model(tmp_path / "m.tb").choice_["unlabelled"]
+    assert (told["n_texts"], told["n_copies"]) == (18, 12)  # 6 of 15 documents are labelled, and all are there twice
 
 
 def test_of_many_labels_an_empty_list_is_no_missing_label(run, write, documents, tmp_path):
     rows = [doc | {"labels": [doc["labels"], "news"]} for doc in documents] + [
         {"id": "none", "text": "corn", "labels": []}
     ]
-    rows += [{"id": f"open{i}", "text": doc["text"], "labels": None} for i, doc in enumerate(documents * 2)]
+    rows += [{"id": f"open{i}", "text": f"{doc['text']} {i}", "labels": None} for i, doc in enumerate(documents * 2)]
     done = run("train", write(rows), "-o", tmp_path / "m.tb", "--unlabelled", "learn", "--json")
     assert json.loads(done.stdout)["documents"] == 16
     assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 30

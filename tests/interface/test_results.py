@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from textbayes.core.tables import CsvForm, csv_text
-from textbayes.display.pages import workbook
+from textbayes.display import workbook
 from textbayes.store import load_model, save_model
 
 openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
@@ -137,10 +137,10 @@ def test_texts_that_no_cell_holds_are_made_to_fit(run, models, write, tmp_path):
 
 
 def test_a_sheet_has_its_limits(monkeypatch, run, models, write, documents, tmp_path):
-    monkeypatch.setattr("textbayes.display.pages._MOST_ROWS", 10)
+    monkeypatch.setattr("textbayes.display._MOST_ROWS", 10)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
     assert "an XLSX sheet has 10 rows and there are more documents; write .csv instead" in failed
-    monkeypatch.setattr("textbayes.display.pages._MOST_COLUMNS", 3)
+    monkeypatch.setattr("textbayes.display._MOST_COLUMNS", 3)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
     assert "7 columns are more than the 3 of an XLSX sheet" in failed
 

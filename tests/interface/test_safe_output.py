@@ -14,7 +14,7 @@ import pytest
 import textbayes.cli
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.tables import as_cell
-from textbayes.display.lines import visible
+from textbayes.display import visible
 from textbayes.store import save_model
 
 CLEAR, TITLE, C1, TURNED = "\x1b[2J", "\x1b]0;owned\x07", "\x9b31m", "\u202egpj.exe"

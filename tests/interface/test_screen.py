@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from textbayes.data import open_documents
-from textbayes.evaluate.screening import ranking_loss
+from textbayes.evaluate.retrieval import ranking_loss
 from textbayes.knowledge import WordPriors
 
 TEA = "Green tea {} in adults: a trial number {}"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from textbayes import BayesOnlineClassifier, load_model
-from textbayes.display.lines import cell_width
+from textbayes.display import cell_width
 from textbayes.evaluate.intervals import figure_in_words
 
 SECTIONS = ("Measured by", " label  ", "Training set", "\nModel\n", "\nNext\n")

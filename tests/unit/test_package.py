@@ -79,7 +79,7 @@ print(hits, [key for key, value in misses.items() if value])
 def test_a_user_who_waits_for_the_compiler_is_told_why_once(tmp_path):
     code = """
 import numpy as np, numba
-from textbayes.kernels.linear.logit import logit_likelihood
+from textbayes.kernels.linear.likelihoods import logit_likelihood
 from textbayes.kernels.sparse import times
 foreign = lambda x: x + 1
 foreign.__module__ = None

@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from textbayes.app.labels import CONFLICT, LABEL_KINDS, WITHDRAWN, Labels
+from textbayes.app.labelling import CONFLICT, LABEL_KINDS, WITHDRAWN, Labels
 from textbayes.app.marks import Marks
-from textbayes.app.stages import full_text_of, is_full_text
+from textbayes.app.stages import full_text_of, is_full_text, topic_of
 from textbayes.core.errors import InputError
 from textbayes.store.event_folder import Entry
 
@@ -216,7 +216,8 @@ class Assignments:
                 return  # it was not answered yet: nothing to take back
             del said[reviewer.user]
             self.history[reviewer].pop(id, None)
-            self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
+            if self._is_read(topic, id):
+                self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
         else:
             for queue in (self.held, self.later):
                 queue[reviewer].pop(id, None)
@@ -227,6 +228,9 @@ class Assignments:
             if not self.double and id not in self.gold:
                 said.clear()  # of two answers the later counts, whoever gave it
             said[reviewer.user] = answer
+            n_readers = len({self.person(user) for user in said})
+            if n_readers >= (2 if self.double else 1) and id not in self.gold and not self.is_alone(topic):
+                self._forget(topic, id)  # another may have it, to whom answers came by a merge of two records
         self.opinions[topic][id] = said
         if not said:
             del self.opinions[topic][id]
@@ -469,12 +473,20 @@ class Assignments:
 
     def n_waiting(self, topic: str) -> int:
         """Records that one person has answered, and another is to."""
-        return len(self._waiting[topic])
+        return sum(self._is_read(topic, id) for id in self._waiting[topic])
 
     def conflicts(self, topic: str) -> list[Conflict]:
         """Records that people answered differently, and nobody has settled."""
         found = self.opinions[topic].items()
-        return [Conflict(id, dict(said)) for id, said in found if self.answer(topic, id) == CONFLICT]
+        return [
+            Conflict(id, dict(said))
+            for id, said in found
+            if self.answer(topic, id) == CONFLICT and self._is_read(topic, id)
+        ]
+
+    def _is_read(self, topic: str, id: str) -> bool:
+        """Whether a record is one of the stage: full texts are those of records that are still included."""
+        return not is_full_text(topic) or self.answer(topic_of(topic), id) == "relevant"
 
     def to_read_again(self, user: int, topic: str) -> list[str]:
         """Records that one other person has answered, and that are in nobody's queue: the second reading of each."""
@@ -482,9 +494,10 @@ class Assignments:
         return [id for id in self._waiting[topic] if id not in taken and self._may_read_again(user, topic, id)]
 
     def _may_read_again(self, user: int, topic: str, id: str) -> bool:
-        """Whether this is certainly another person than the one who has answered."""
+        """Whether a record is to be read, and this is certainly another person than the one who has answered it."""
         said = self.opinions[topic].get(id, {})
-        return id not in self.gold and self.own(user, said) is None and not self.unmatched & said.keys()
+        known = self.own(user, said) is not None or self.unmatched & said.keys()
+        return not known and id not in self.gold and self._is_read(topic, id)
 
     def assigned(self, topic: str) -> set[str]:
         """Records of a topic that somebody has, to read now or later."""

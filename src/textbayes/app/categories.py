@@ -17,13 +17,12 @@ from sqlalchemy.orm import Session
 from textbayes.app.accounts import names_of
 from textbayes.app.assignments import Assignments
 from textbayes.app.database import Event, User
-from textbayes.app.labelling import TOPIC
-from textbayes.app.labels import CONFLICT, WITHDRAWN, Label, Labels
+from textbayes.app.labelling import CONFLICT, TOPIC, WITHDRAWN, Label, Labels
 from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
 from textbayes.app.projects import create_project, documents_of
 from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import Document
-from textbayes.evaluate.asked import Growth, Share
+from textbayes.evaluate.intervals import Growth, Share
 from textbayes.store.event_folder import Entry
 
 _AHEAD = (50, 100, 200)  # labels, for which accuracy is foretold

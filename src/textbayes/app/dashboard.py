@@ -20,12 +20,12 @@ from scipy import stats
 from textbayes.app.accounts import names_of
 from textbayes.app.agreement import Coefficient, alpha, kappa
 from textbayes.app.downloads import Download
-from textbayes.app.labels import Labels
+from textbayes.app.labelling import Labels
 from textbayes.app.live import LiveReview
 from textbayes.app.words import WordWeight, strong_words
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.display.pages import Colours, blank_figure, figure_svg
+from textbayes.display import Colours, blank_figure, figure_svg
 from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
 from textbayes.screen import Screening
 from textbayes.screen.remaining import State, estimate_remaining, may_be_left
@@ -70,10 +70,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class NamedConflict:
-    """A record that people answered differently: name of the person → answer."""
+    """A record that people answered differently: name of the person → answer, and reason where one was given."""
 
     id: str
     answers: dict[str, str]
+    reasons: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,15 @@ def disagreements(review: LiveReview, topic: str) -> Disagreements:
         people = sorted({assignments.person(user) for said in assignments.opinions[topic].values() for user in said})
         pairs = {users: assignments.pairs(topic, users) for users in combinations(people, 2)}
         conflicts, labels = assignments.conflicts(topic), assignments.labels
+        reasons = {one.id: dict(assignments.marks.reasons_given(topic, one.id)) for one in conflicts}
         shown = (lambda answer: answer) if labels is None else labels.shown
     return Disagreements(
         [
-            NamedConflict(one.id, {names.get(user, "?"): shown(said) for user, said in one.answers.items()})
+            NamedConflict(
+                one.id,
+                {names.get(user, "?"): shown(said) for user, said in one.answers.items()},
+                {names.get(user, "?"): reason for user, reason in reasons[one.id].items()},
+            )
             for one in conflicts
         ],
         [_agreement([names.get(user, "?") for user in users], both, labels) for users, both in pairs.items() if both],

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from textbayes.app.labels import LONGEST_NAME
+from textbayes.app.labelling import LONGEST_NAME
 from textbayes.app.stages import stages_of
 from textbayes.categorizer.suggest import STRATEGIES
 from textbayes.core.errors import InputError

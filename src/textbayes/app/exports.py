@@ -37,12 +37,12 @@ from textbayes.core.errors import InputError
 from textbayes.core.tables import csv_text
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
-from textbayes.display.pages import workbook
+from textbayes.display import workbook
 from textbayes.screen import ScreenSettings, export_model
 from textbayes.screen.references import WRITERS
 from textbayes.screen.status import SAID, table_rows
 from textbayes.store import save_model
-from textbayes.store.archive import may_unpack_to
+from textbayes.store.container import may_unpack_to
 
 Rows = Sequence[dict[str, Any]]
 

@@ -5,10 +5,11 @@ Those that wait to be taken are in the database for a day.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,15 +18,15 @@ from sqlalchemy import delete, select
 from textbayes.app.database import Store, Upload, User
 from textbayes.app.decisions import EarlierDecisions, take_decisions
 from textbayes.core.errors import InputError, TextBayesError
+from textbayes.core.parameters import option_defaults
 from textbayes.core.types import Document
 from textbayes.data import open_documents
 from textbayes.data.decoding import guess_encoding
 from textbayes.data.documents import guess_format
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats._fields import NoTextFieldError
-from textbayes.data.options import option_defaults
+from textbayes.data.formats._fields import FieldReader, NoTextFieldError
 from textbayes.data.streams import DAMAGE, damaged, open_input
-from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
+from textbayes.screen.duplicates import PUBMED_FIELDS, Merged, merge_duplicates, with_own_ids
 
 MOST_RECORDS = 500_000
 _SEVERAL = 5  # records of a preview
@@ -40,12 +41,35 @@ class Mapping(NamedTuple):
     Parameters
     ----------
     text : tuple of str
-        Fields of title and text, in order.
+        Fields of title and text, in order; where the first of several is empty, the title is guessed.
     id : str
     """
 
     text: tuple[str, ...] = ()
     id: str = ""
+
+
+class TakenFields(NamedTuple):
+    """Which column of a table each part of its records was taken from.
+
+    Parameters
+    ----------
+    title : str
+        Empty where it is the first line of the text.
+    text : tuple of str
+    id : str
+        Empty where records are numbered.
+    links : dict
+        "DOI" and "PubMed" → their columns, as far as there are any.
+    others : tuple of str
+        Columns that are kept, and shown with each record.
+    """
+
+    title: str
+    text: tuple[str, ...]
+    id: str
+    links: dict[str, str]
+    others: tuple[str, ...]
 
 
 class ReadFile(NamedTuple):
@@ -79,6 +103,8 @@ class Preview(NamedTuple):
     fields : list of str
         Names that can be chosen; empty where the format says what they mean.
     chosen : Mapping
+    taken : TakenFields or None
+        None where the format says what its fields mean.
     records : list of Document
         The first of them.
     n_records : int
@@ -92,6 +118,7 @@ class Preview(NamedTuple):
     encoding: str
     fields: list[str]
     chosen: Mapping
+    taken: TakenFields | None
     records: list[Document]
     n_records: int
     merged: list[Merged]
@@ -112,6 +139,7 @@ def preview(name: str, content: bytes, mapping: Mapping | None = None) -> Previe
     with as_file(name, content) as path:
         format = guess_format(path)
         fields = _field_names(path, format)
+        chosen = _with_title(path, fields, chosen)
         try:
             read = _records(path, format, chosen)
         except NoTextFieldError:
@@ -119,9 +147,10 @@ def preview(name: str, content: bytes, mapping: Mapping | None = None) -> Previe
                 raise
             chosen = chosen._replace(text=(fields[0],))  # no field is called text or title: let the person choose
             read = _records(path, format, chosen)
+        taken = _taken(path, fields, chosen, read.decisions.columns) if fields else None
         encoding = _usual(path, format).get("encoding", "")
     n_records, some = len(read.records), read.records[:_SEVERAL]
-    return Preview(path.name, format, encoding, fields, chosen, some, n_records, read.merged, read.decisions)
+    return Preview(path.name, format, encoding, fields, chosen, taken, some, n_records, read.merged, read.decisions)
 
 
 def read_records(name: str, content: bytes, mapping: Mapping | None = None) -> ReadFile:
@@ -133,7 +162,10 @@ def read_records(name: str, content: bytes, mapping: Mapping | None = None) -> R
         As for :func:`preview`.
     """
     with as_file(name, content) as path:
-        return _records(path, guess_format(path), mapping or Mapping())
+        format, chosen = guess_format(path), mapping or Mapping()
+        if "" in chosen.text:
+            chosen = _with_title(path, _field_names(path, format), chosen)
+        return _records(path, format, chosen)
 
 
 class as_file:  # named like a function: it is used as one
@@ -235,6 +267,32 @@ def _field_names(path: Path, format: str) -> list[str]:
     except NoTextFieldError as error:
         return list(error.names)
     return [] if first is None else list(first.fields)
+
+
+def _with_title(path: Path, fields: Sequence[str], mapping: Mapping) -> Mapping:
+    """The mapping, with the title that is found by itself where only the text was chosen."""
+    if mapping.text[:1] != ("",):
+        return mapping
+    text = tuple(filter(None, mapping.text))
+    with contextlib.suppress(NoTextFieldError):
+        found = FieldReader(path.name).choose(fields).text
+        if len(found) > 1 and found[0] not in text:
+            text = (found[0], *text)
+    return mapping._replace(text=text)
+
+
+def _taken(path: Path, fields: Sequence[str], mapping: Mapping, decided: Sequence[str]) -> TakenFields:
+    """Where the reader takes title, text and id, and where links are found."""
+    reader = FieldReader(path.name, text_field=list(mapping.text) or None, id_field=mapping.id or None)
+    found = reader.choose(fields)
+    links: dict[str, str] = {}
+    for name in fields:
+        for kind, names in (("DOI", ("doi",)), ("PubMed", PUBMED_FIELDS)):
+            if name.lower() in names:
+                links.setdefault(kind, name)
+    title, text = (found.text[0], found.text[1:]) if len(found.text) > 1 else ("", found.text)
+    used = {*found.text, found.id, *links.values(), *decided}
+    return TakenFields(title, text, found.id or "", links, tuple(name for name in fields if name not in used))
 
 
 _SECONDS = 86_400.0

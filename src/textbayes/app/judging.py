@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textbayes.app.assignments import AHEAD, Assignments, ReviewerQueue
-from textbayes.app.labelling import AT_RANDOM
-from textbayes.app.labels import CONFLICT, WITHDRAWN
+from textbayes.app.labelling import AT_RANDOM, CONFLICT, WITHDRAWN
 from textbayes.app.live import CATEGORIES, LiveReview
 from textbayes.app.marks import checked_list
 from textbayes.app.own_models import is_among_two

@@ -22,8 +22,7 @@ from sqlalchemy.orm import Session
 from textbayes._version import __version__
 from textbayes.app.assignments import Assignments, Goal, ReviewerQueue
 from textbayes.app.database import BY_HAND, Duplicate, Event, Project, Store, StoredRecord
-from textbayes.app.labelling import TOPIC, Labelling, Rows
-from textbayes.app.labels import Labels
+from textbayes.app.labelling import TOPIC, Labelling, Labels, Rows
 from textbayes.app.own_models import OwnModels
 from textbayes.app.stages import is_full_text
 from textbayes.core.atomic import make_private_folder

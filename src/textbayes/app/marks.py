@@ -58,6 +58,10 @@ class Marks:
         """The reasons to choose from; full texts are excluded by the usual ones where a project has none of its own."""
         return (*(self.reasons or USUAL_REASONS), NOT_RETRIEVED) if full_text else self.reasons
 
+    def reasons_given(self, stage: str, id: str) -> dict[int, str]:
+        """The reasons for excluding a record, by who gave them."""
+        return self._excluded.get((stage, id), {})
+
     def own_reason(self, user: int, stage: str, id: str) -> str:
         """The reason that a person gave, under this account."""
         return self._excluded.get((stage, id), {}).get(user, "")

@@ -147,15 +147,16 @@ def prisma_picture(review: LiveReview, topic: str) -> Download:
 
 
 class _Box(NamedTuple):
-    """A box of the diagram: its place, and its lines."""
+    """A box of the diagram: its place, its lines, and how high it is at least."""
 
     x: int
     y: int
     lines: list[str]
+    least: int
 
     @property
     def height(self) -> int:
-        return _LINE * len(self.lines) + 2 * _INSIDE
+        return max(_LINE * len(self.lines) + 2 * _INSIDE, self.least)
 
     @property
     def bottom(self) -> int:
@@ -185,9 +186,11 @@ def prisma_svg(numbers: PrismaNumbers) -> str:
     rows = [_step(*step) for step in prisma_steps(numbers)]
     parts, y, before = [], 16, None
     groups: list[tuple[str, int, int]] = []
+    single = {group for group, n in Counter(group for group, _, _ in rows).items() if n == 1}
     for group, left, right in rows:
-        box = _Box(_LEFT, y, left)
-        beside = _Box(_RIGHT, y, right) if right else None
+        least = _side_height(group) if group in single else 0
+        box = _Box(_LEFT, y, left, least)
+        beside = _Box(_RIGHT, y, right, least) if right else None
         parts += _drawn(box)
         if before is not None:
             parts.append(_arrow(_LEFT + _WIDTH // 2, before.bottom, _LEFT + _WIDTH // 2, box.y))
@@ -272,11 +275,16 @@ def _arrow(x: int, y: int, to_x: int, to_y: int) -> str:
     return f'<path d="M{x} {y}L{to_x} {to_y}" stroke="#1c2430" fill="none" marker-end="url(#flow-end)"/>'
 
 
+def _side_height(name: str) -> int:
+    """How high the field of a group must be for its name, at 8 for a letter, which is wider than any font has it."""
+    return 8 * len(name) + 16
+
+
 def _side(name: str, top: int, bottom: int) -> list[str]:
     """The name of a group, upright at the left."""
-    middle, size = (top + bottom) // 2, 13 if bottom - top > 100 else 10
+    middle = (top + bottom) // 2
     upright = f'transform="rotate(-90 23 {middle})" text-anchor="middle" dominant-baseline="middle"'
     return [
         f'<rect x="8" y="{top}" width="30" height="{bottom - top}" rx="6" fill="#d3e3fa"/>',
-        f'<text x="23" y="{middle}" {upright} font-weight="600" font-size="{size}">{escape(name)}</text>',
+        f'<text x="23" y="{middle}" {upright} font-weight="600" font-size="13">{escape(name)}</text>',
     ]

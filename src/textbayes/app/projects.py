@@ -18,7 +18,7 @@ from textbayes.app.importing import ReadFile
 from textbayes.app.labelling import TOPIC
 from textbayes.app.live import SCREENING, LiveReview, ReviewRegistry, count_records, next_row
 from textbayes.app.marks import checked_list
-from textbayes.app.stages import check_topics
+from textbayes.app.stages import check_topics, stages_of
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
@@ -266,7 +266,7 @@ class TopicProgress(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a project is: each topic, conflicts, and records that wait for a second reviewer."""
+    """How far a project is: each topic; conflicts, and records that wait for a second reviewer, in both stages."""
 
     topics: list[TopicProgress]
     n_conflicts: int = 0
@@ -280,8 +280,9 @@ class Progress(NamedTuple):
             ids = assignments.opinions[topic].keys() | assignments.gold.keys()
             answers = Counter(assignments.answer(topic, id) for id in ids)
             found.append(TopicProgress(topic, answers.total() - answers[None], answers["relevant"]))
-        conflicts = sum(len(assignments.conflicts(topic)) for topic in topics)
-        return cls(found, conflicts, sum(assignments.n_waiting(topic) for topic in topics))
+        stages = stages_of(topics)
+        conflicts = sum(len(assignments.conflicts(stage)) for stage in stages)
+        return cls(found, conflicts, sum(assignments.n_waiting(stage) for stage in stages))
 
 
 @dataclass(frozen=True)

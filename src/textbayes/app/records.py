@@ -11,8 +11,7 @@ from sqlalchemy import select
 
 from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.database import FullText, StoredRecord
-from textbayes.app.labelling import NO_GUESS, Labelling
-from textbayes.app.labels import CONFLICT
+from textbayes.app.labelling import CONFLICT, NO_GUESS, Labelling
 from textbayes.app.live import CATEGORIES, Engine, LiveReview
 from textbayes.app.stages import is_full_text, topic_of
 from textbayes.core.errors import InputError
@@ -318,10 +317,10 @@ def list_records(
     check_choice("sort", sort, SORTS[:1] if review.kind == CATEGORIES else SORTS)
     own = StoredRecord.project_id == review.id
     topic = topic_of(reviewer.topic)
-    predictors = None
+    p: list[float] | None = None
     if review.kind != CATEGORIES:
         with review.model_for(reviewer.user) as screening:
-            predictors = screening.topic(topic).predictors
+            p = probabilities(screening.topic(topic), range(review.collection.n_records)).tolist()
     with review.looking() as assignments, review.store.read() as session:
         check_choice("show", show, tuple(filters_of(assignments)))
         ids = review.collection.ids
@@ -331,8 +330,8 @@ def list_records(
             matching = select(StoredRecord.name).where(own, StoredRecord.text.ilike(f"%{pattern}%", escape="\\"))
             met = set(session.scalars(matching))
             wanted = [row for row in wanted if ids[row] in met]
-        if predictors is not None and sort == "probability":
-            wanted.sort(key=lambda row: -predictors[row])
+        if p is not None and sort == "probability":
+            wanted.sort(key=lambda row: -p[row])
         start = max(0, min(start, len(wanted)) // AT_ONCE * AT_ONCE)
         some = wanted[start : start + AT_ONCE]
         found = session.execute(
@@ -343,12 +342,8 @@ def list_records(
         said = {row: Said.of(assignments, reviewer, ids[row]) for row in some}
         shown = (lambda answer: answer or "") if assignments.labels is None else assignments.labels.shown
         answers = {row: shown(said[row].answer) for row in some}
-    p: list[float | None] = [None] * len(some)
-    if predictors is not None:
-        with review.model_for(reviewer.user) as screening:
-            p = probabilities(screening.topic(topic), some).tolist()
     records = []
-    for row, probability in zip(some, p, strict=True):
+    for row in some:
         name, one = ids[row], said[row]
         title, _, body = texts[name].partition("\n")
         records.append(
@@ -360,7 +355,7 @@ def list_records(
                 one.notes,
                 one.excluded_for,
                 one.tags,
-                probability,
+                None if p is None else p[row],
                 _extract(body, find.strip()),
             )
         )

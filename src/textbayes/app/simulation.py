@@ -18,7 +18,7 @@ from textbayes.app.database import StoredRecord
 from textbayes.app.live import LiveReview
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray
-from textbayes.evaluate.screening import read_until
+from textbayes.evaluate.retrieval import read_until
 from textbayes.screen import Collection, ScreenSettings
 from textbayes.screen.simulate import Stop, TopicReader, simulate
 from textbayes.screen.stopping import make_rule

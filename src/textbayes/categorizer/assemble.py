@@ -15,7 +15,7 @@ from textbayes.decide import make_rule
 from textbayes.models.base import TextModel
 from textbayes.models.clusters.estimator import SoftClusters
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import text_fingerprints
 
 
 def assembled(

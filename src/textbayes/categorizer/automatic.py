@@ -20,7 +20,7 @@ from textbayes.categorizer.member_scores import (
     expected_weights,
     first_fold_loss,
 )
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.categorizer.schema import LEAST_SLOPE
 from textbayes.categorizer.scorer import LabelStacking, some_other_label
 from textbayes.categorizer.sources import Source, TextSource

@@ -9,16 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
-from textbayes.categorizer.members import Member
-from textbayes.categorizer.plan import fits_to_all
+from textbayes.categorizer.plan import Member, fits_to_all
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.executor import executor_in_use
 from textbayes.core.machine import n_threads, on_card
 from textbayes.core.progress import Progress
 from textbayes.models.encoder.classifier import EncoderClassifier
 from textbayes.models.encoder.schedule import WAYS, Schedule, operations
-from textbayes.text.sentence_models import PACKAGED, packaged_folder
-from textbayes.text.sentences import VectorWeighting
+from textbayes.text.sentences import PACKAGED, VectorWeighting, packaged_folder
 from textbayes.text.subwords import LONGEST
 from textbayes.text.tokens import TokenVectorizer, find_encoder, is_installed
 from textbayes.text.views import TextViews, View
@@ -28,7 +26,7 @@ VIEW = "tokens"
 _NAMES = {"all": "encoder", "pairs": "encoder by pairs", "head": "encoder's head"}
 _CHARACTERS = 4.0  # of a token
 _NETWORKS = 2  # whose log-odds are averaged: held-out texts are predicted better than by one (bench_encoder.py)
-_MOST_SECONDS = {"quick": 0.0, "normal": 600.0, "thorough": 3_600.0}
+_MOST_SECONDS = {"quick": 0.0, "normal": 600.0, "thorough": 1_800.0}
 # Operations a second, of a CPU for each core: a third of what products of such matrices reach; and seconds of a step,
 # whatever is read. What a machine does in fact can differ several times.
 _SPEED = {"cpu": 4e10, "cuda": 2e13}

@@ -24,8 +24,8 @@ from textbayes.models.base import TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.weights import WeightsClassifier
+from textbayes.posterior.intervals import Uncertainty
 from textbayes.posterior.recalibration import Recalibration
-from textbayes.posterior.uncertainty import Uncertainty
 
 
 class Part(NamedTuple):

@@ -10,8 +10,7 @@ import numpy as np
 
 from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.knowledge import Knowledge
-from textbayes.categorizer.members import Member
-from textbayes.categorizer.plan import Plan
+from textbayes.categorizer.plan import Member, Plan
 from textbayes.categorizer.sources import BY_CV, Source, Target, TextSource
 from textbayes.categorizer.stackers import LabelWeights, row_blocks
 from textbayes.categorizer.stacking import Stack, fit_stacking

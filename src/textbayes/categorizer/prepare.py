@@ -13,10 +13,17 @@ from sklearn.utils.validation import _check_sample_weight
 from textbayes.categorizer.encoders import chosen_encoder, encoder_members, with_tokens
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.knowledge import keep_named_words, match_knowledge, read_prior, words_known
-from textbayes.categorizer.lexicon import lexicon_members, match_views, widen_views
-from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import make_model
-from textbayes.categorizer.plan import Plan, auto_plan, folds_for, folds_held_out
+from textbayes.categorizer.plan import (
+    Member,
+    Plan,
+    auto_plan,
+    folds_for,
+    folds_held_out,
+    lexicon_members,
+    match_views,
+    widen_views,
+)
 from textbayes.categorizer.presets import default_models, default_vectorizer, default_weighting
 from textbayes.categorizer.reading import (
     language_of,
@@ -42,7 +49,7 @@ from textbayes.text import TermWeighting
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
 from textbayes.text.copies import Copies, find_copies, text_sketches
-from textbayes.text.sentence_models import name_of
+from textbayes.text.sentences import name_of
 from textbayes.text.views import TextViews, View
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from textbayes.core.types import FloatArray
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.batches import check_each, head
 from textbayes.text.languages import Language, detect_language
-from textbayes.text.sentence_models import automatic_model
-from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
+from textbayes.text.sentences import SentenceVectorizer, VectorWeighting, automatic_model
 from textbayes.text.views import TextViews, View
 
 _ENGLISH = ("the", "of", "and", "to", "is", "for", "with", "that")

@@ -196,7 +196,7 @@ class Scorer:
 
     def _scores(self, texts: list[str]) -> tuple[FloatArray, IntArray]:
         """Weights of words times their coefficients, and how many words of a text have one, in the view with most."""
-        from textbayes.kernels.text.known import add_scores
+        from textbayes.kernels.text.ngrams import add_scores
 
         weights = self._views.weights(texts)
         eta, known_words = np.zeros((len(texts), self._coef.shape[1])), np.zeros(len(texts), dtype=np.int64)

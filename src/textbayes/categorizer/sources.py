@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.categorizer.knowledge import Knowledge
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.core.cross_validation import Folds
 from textbayes.core.folds import joined_groups
 from textbayes.core.labels import LabelSpace

@@ -30,8 +30,8 @@ from scipy import optimize, special
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.inference.dense_logit import logit_mode
-from textbayes.kernels.linear.logit import class_power_likelihood
+from textbayes.inference.newton import logit_mode
+from textbayes.kernels.linear.likelihoods import class_power_likelihood
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25

@@ -21,9 +21,9 @@ from textbayes.decide import Rule, make_rule
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.models.linear.audit import AuditRow
 from textbayes.text import TermWeighting
-from textbayes.text.fingerprint import FINGERPRINTS
+from textbayes.text.copies import FINGERPRINTS
 from textbayes.text.packed import Strings
-from textbayes.text.sentence_models import name_of
+from textbayes.text.sentences import name_of
 from textbayes.text.surface import FormsField
 from textbayes.text.views import TextViews, ViewsWeighting
 

@@ -46,9 +46,8 @@ from textbayes.categorizer.member_scores import (
     setting_of,
     with_top_k,
 )
-from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import parameters_state
-from textbayes.categorizer.plan import Plan
+from textbayes.categorizer.plan import Member, Plan
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
 from textbayes.categorizer.stackers import stacker_for
 from textbayes.categorizer.stacking import Stack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ from textbayes.links import BaseLink
 from textbayes.models.linear.model import LinearModel
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
 from textbayes.text.sentences import MEANING
-from textbayes.text.surface import common_forms, gather, shown_names, token_columns, word_columns
+from textbayes.text.surface import common_forms, gather, shown_names, token_columns, word_columns, word_keys
 
 
 class LabelWord(NamedTuple):
@@ -48,6 +49,15 @@ class LabelWord(NamedTuple):
     weight: float
     contribution: float | None
     texts: int | None
+
+
+class MeanPart(NamedTuple):
+    """A word's part in the log-odds of a label: its mean over texts, that over those with it, and their number."""
+
+    word: str
+    contribution: float
+    part: float
+    texts: int
 
 
 class FittedAttributes:
@@ -333,6 +343,48 @@ class ExplainsWords(FittedAttributes):
             if values[j] != 0.0
         ]
         return make_frame(found, LabelWord._fields) if as_frame else found
+
+    def mean_parts(
+        self, texts: Iterable[str], labels: Sequence[str] | None = None, k: int | None = 20
+    ) -> dict[str, list[MeanPart]]:
+        """The words that the answers to given texts rest on: of each label, the means of what :meth:`explain` finds.
+
+        Of texts that were held out of the training it says what the model makes of new texts. A fine-tuned encoder has
+        no weights of words, so that this is the only list in which it has a part. Two thirds of the words speak for the
+        label, the strongest first, and the others against it.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        labels : sequence of str or None
+            All if not given; either of two classes.
+        k : int or None
+            Words of each label at most; None for all.
+        """
+        check_is_fitted(self, "model_")
+        _check_top(k)
+        names = [str(name) for name in self.classes_] if labels is None else [str(label) for label in labels]
+        sums: list[dict[str, float]] = [{} for _ in names]
+        rows: list[dict[str, int]] = [{} for _ in names]
+        forms: dict[str, Counter[str]] = {}
+        n_texts = 0
+        for text in texts:
+            n_texts += 1
+            for explained, total, n in zip(self.explain(text, names), sums, rows, strict=True):
+                words = [one.word for one in explained.contributions]
+                for one, key in zip(explained.contributions, word_keys(words, self.vectorizer_), strict=True):
+                    total[key] = total.get(key, 0.0) + one.log_odds
+                    n[key] = n.get(key, 0) + 1
+                    forms.setdefault(key, Counter())[one.word] += 1
+        found = {}
+        for name, total, n in zip(names, sums, rows, strict=True):
+            keys = sorted(total)
+            added = np.array([total[key] for key in keys]) / max(n_texts, 1)
+            found[name] = [
+                MeanPart(min(forms[key], key=lambda form: (-forms[key][form], form)), part, total[key] / n[key], n[key])
+                for key, part in ((keys[j], float(added[j])) for j in _for_and_against(added, k))
+            ]
+        return found
 
     def word_columns(self) -> BoolArray:
         """Mask of the columns that stand for words, (n_features,): the numbers of sentence vectors do not."""

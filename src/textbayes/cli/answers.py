@@ -12,7 +12,7 @@ from textbayes.cli.terminal import warn
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
 from textbayes.data.streams import read_lines
-from textbayes.text.fingerprint import n_known
+from textbayes.text.copies import n_known
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer

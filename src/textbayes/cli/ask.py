@@ -12,7 +12,7 @@ import cloup
 
 from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, is_model, require_documents
-from textbayes.cli.labels import Labelling, label_options
+from textbayes.cli.labels import Labelling, label_options, read_descriptions
 from textbayes.cli.options import COUNT, mirrored, most_used, option, seed_option
 from textbayes.cli.output import (
     Output,
@@ -27,16 +27,13 @@ from textbayes.cli.output import (
 from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.data import open_documents
-from textbayes.data.documents import guess_from_name
-from textbayes.data.labels import relabel
+from textbayes.data.documents import guess_from_name, relabel
 from textbayes.data.layout import Columns
 from textbayes.data.layout import Layout as SourceLayout
-from textbayes.data.skos import described, is_vocabulary, read_concepts
 
 if TYPE_CHECKING:
     from textbayes.categorizer.suggest import LabellingSession, Suggestion
-    from textbayes.evaluate.asked import Growth, Share
+    from textbayes.evaluate.intervals import Growth, Share
 
 _SESSION = "textbayes.categorizer.suggest:LabellingSession"
 _ASKED = "asked"  # the column that says why a text was asked about
@@ -211,15 +208,7 @@ def _descriptions(names: str | None, file: str | None, language: str) -> dict[st
     found = {} if names is None else {name.strip(): "" for name in names.split(",") if name.strip()}
     if names is not None and not found:
         raise click.UsageError("--labels names no label; give names with commas between them, such as sport,politics.")
-    if file is not None and is_vocabulary(file):
-        concepts = described(read_concepts(file, language))
-        if missing := [name for name in found if name not in concepts]:
-            raise InputError(f"{file} has no concept named {missing[0]!r} in language {language!r}; see its prefLabels")
-        return {name: concepts[name] for name in found} or concepts
-    if file is not None:
-        for one in open_documents(file, label_field="label", text_field="description", duplicates="keep"):
-            found.update(dict.fromkeys(one.labels, one.text))
-    return found
+    return found if file is None else found | read_descriptions(file, language, list(found))
 
 
 def _model_of(inputs: Inputs) -> tuple[Any, Inputs]:
@@ -349,7 +338,7 @@ def _label_column(source: _Source) -> tuple[str, ...]:
 def _show(
     found: Sequence[Suggestion], documents: Sequence[Document], sources: Sequence[_Source], with_words: bool
 ) -> None:
-    from textbayes.display.lines import shortened
+    from textbayes.display import shortened
 
     layouts = [source.inputs.layout.found for source in sources]
     place = "no." if all(one is not None and one.is_numbered for one in layouts) else "id"
@@ -380,9 +369,8 @@ def _print_growth(session: LabellingSession, share: Share | None, grown: Growth 
     what = "Labels in common" if session.multi_label else "Accuracy"
     echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")
     if not grown.can_be_told:
-        low, high = float(grown.low[-1]), float(grown.high[-1])
-        more = int(grown.sizes[-1]) - len(session.labelled)
-        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} to {high:.2f}.")
+        low, more = float(grown.low[-1]), int(grown.sizes[-1]) - len(session.labelled)
+        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} up.")
         return
     ahead = [
         f"{size - len(session.labelled):,} more labels {value:.2f} ({low:.2f} to {high:.2f})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -38,7 +39,7 @@ from textbayes.cli.output import (
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
-from textbayes.display.lines import cell_width, padded, shortened, visible
+from textbayes.display import cell_width, padded, shortened, visible
 
 if TYPE_CHECKING:
     from textbayes.decide import Rule
@@ -205,9 +206,11 @@ def classify(
         answers = (above(threshold, one, categorizer) for one in answers)
     if sort == "uncertain":
         answers = least_certain_first(answers, categorizer, batch)
+    began, n_answered = time.perf_counter(), 0
     with open_results(path, output, inputs) as write:
         for assessed in answers:
             rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
+            n_answered += len(rows)
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
             layout = layout or ResultColumns.of(assessed.documents, columns)
@@ -223,6 +226,9 @@ def classify(
                 write(map(layout.row, documents_of, map(_flat, rows)), layout.columns)
     if layout is None:
         note(f"{inputs.name} holds no documents")
+    elif _has_encoder(categorizer):
+        seconds = time.perf_counter() - began
+        note(f"{n_answered:,} documents in {seconds:.1f} s, {n_answered / seconds:,.0f} a second, with the encoder")
     if n_unknown and not guess:
         has = (
             "has no word that the model knows and gets"
@@ -230,6 +236,12 @@ def classify(
             else "have no word that the model knows and get"
         )
         note(f"{plural(n_unknown, 'text')} {has} no label; --guess assigns one")
+
+
+def _has_encoder(categorizer: Any) -> bool:
+    """Whether a fine-tuned encoder is in the model, which takes most of the time."""
+    choice = getattr(categorizer, "choice_", None) or {}
+    return (choice.get("encoder") or {}).get("outcome") == "kept"
 
 
 def _without_guess(row: dict[str, Any]) -> dict[str, Any]:

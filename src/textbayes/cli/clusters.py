@@ -27,7 +27,7 @@ from textbayes.cli.output import Output, check_output, console, make_table, outp
 from textbayes.cli.terminal import common_options, echo, note, waiting, warn
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document, FloatArray
-from textbayes.display.lines import shortened
+from textbayes.display import shortened
 
 if TYPE_CHECKING:
     from textbayes.models.clusters.estimator import SoftClusters

@@ -13,8 +13,8 @@ import numpy as np
 from textbayes import decide, store, tune
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.types import Document
-from textbayes.inference.dense_logit import logit_mode
 from textbayes.inference.gibbs import Gibbs
+from textbayes.inference.newton import logit_mode
 from textbayes.kernels import n_compiled
 from textbayes.lexical import keyness as test_keyness
 from textbayes.models.clusters import SoftClusters

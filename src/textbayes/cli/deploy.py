@@ -24,7 +24,7 @@ from textbayes.cli.output import Output, check_output, console, make_table, outp
 from textbayes.cli.terminal import common_options, note, waiting, warn
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, plural
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import text_fingerprints
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer

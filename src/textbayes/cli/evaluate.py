@@ -89,8 +89,8 @@ def evaluate(
     log-loss is per text; where it may have several, per yes-or-no decision.
 
     Labels that are not in the training set cannot be predicted: they are named in a warning and under "unknown_labels",
-    and have no row of their own. Where each text has one label, a text of an unknown label counts as an error, which the
-    log-loss leaves out, and a text without a label is left out, with a warning.
+    and have no row of their own. Where each text has one label, a text of an unknown label counts as an error, which
+    the log-loss leaves out, and a text without a label is left out, with a warning.
 
     \b
     textbayes evaluate model.tb test.jsonl

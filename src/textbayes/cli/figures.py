@@ -13,7 +13,7 @@ from textbayes.cli.output import console, make_table
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import plural
 from textbayes.core.types import BoolArray, Document
-from textbayes.display.lines import cell_width, snippet
+from textbayes.display import cell_width, snippet
 from textbayes.evaluate import Confused
 from textbayes.evaluate.measures import mistake_sureness
 from textbayes.knowledge.rows import ALL_LABELS

@@ -402,7 +402,8 @@ def judge(
     echo '{"id": "a7", "topic": "grain", "relevant": true}' | textbayes judge desk
 
     A judgement is on disk when this command confirms it. The filter learns it before its next document, or when it is
-    next started. The same judgement twice counts once; another answer for the same document and topic replaces the first.
+    next started. The same judgement twice counts once; another answer for the same document and topic replaces the
+    first.
     """
 
     check_filter_path(state)

@@ -289,7 +289,7 @@ def _show_path(
             counts, given.labels, weighting=text.term_weighting(), cv=folds, n_jobs=-1, progress=progress
         )
     if page is not None:
-        from textbayes.report.sparsity import write_sparsity_page
+        from textbayes.report.render import write_sparsity_page
 
         write_sparsity_page(page, found, f"{inputs.name}, {len(given.texts):,} texts")
     rows = found.rows()

@@ -36,7 +36,7 @@ from textbayes.cli.terminal import console, note, shown, waiting
 from textbayes.core.state import to_state
 from textbayes.core.types import AnyArray
 from textbayes.data.layout import Columns
-from textbayes.display.lines import cell_width
+from textbayes.display import cell_width
 from textbayes.evaluate.intervals import digits_of
 from textbayes.models.base import SamplingCallback
 from textbayes.report import collect_report, write_report

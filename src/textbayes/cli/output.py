@@ -30,8 +30,7 @@ from textbayes.core.errors import InputError, plural
 from textbayes.core.tables import PLAIN, CsvForm, csv_text, tsv_text
 from textbayes.core.types import Document
 from textbayes.data.documents import guess_from_name
-from textbayes.display.lines import cell_width, padded, shortened, visible
-from textbayes.display.pages import workbook
+from textbayes.display import cell_width, padded, shortened, visible, workbook
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from textbayes.display.lines import visible
+from textbayes.display import visible
 
 
 class SafeConsole(Console):

@@ -20,10 +20,10 @@ from textbayes.cli.output import Output, check_output, kind_by_ending, open_resu
 from textbayes.cli.terminal import common_options, echo, note, read_key, reporting
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, plural
+from textbayes.core.parameters import option_defaults
 from textbayes.data.documents import guess_format
 from textbayes.data.formats import FORMATS
-from textbayes.data.options import option_defaults
-from textbayes.display.lines import visible
+from textbayes.display import visible
 from textbayes.screen.duplicates import merge_duplicates, with_own_ids
 from textbayes.screen.references import WRITERS
 from textbayes.screen.settings import MEDIUM, STRENGTHS, TOPIC

@@ -18,7 +18,7 @@ from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.display.lines import shortened
+from textbayes.display import shortened
 from textbayes.knowledge.match import words_of
 from textbayes.stream.judgements import read_config
 

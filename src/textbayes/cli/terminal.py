@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from textbayes import data
-from textbayes.display.lines import visible
+from textbayes.display import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +31,7 @@ def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = Tr
     shown = visible(message)
     stream = sys.stderr if err else sys.stdout
     if nl and wrap and stream is not None and stream.isatty():
-        from textbayes.display.lines import wrapped
+        from textbayes.display import wrapped
 
         shown = wrapped(shown, shutil.get_terminal_size().columns, "  ")
     if err and _drawn:  # above the bars: click would write into their line

@@ -47,6 +47,12 @@ AUDIT_COLUMNS = (
         metavar="FILE",
         help="How evenly the words are distributed over these texts, burstiest first.",
     ),
+    click.option(
+        "--texts",
+        "over",
+        metavar="FILE",
+        help="Mean parts of words in the answers to these texts, best held-out ones; the encoder's too.",
+    ),
     option(
         "--min-texts",
         type=COUNT,
@@ -91,6 +97,7 @@ def words(
     audit: bool,
     intervals: bool,
     bursts: str | None,
+    over: str | None,
     min_texts: int,
     by: str,
     size: float,
@@ -124,12 +131,17 @@ def words(
     left out, since one text can make any δ. Tests say how far counts are from Poisson, and whether a negative binomial
     fits.
 
+    With --texts, the means of what explain finds for each of the texts: what a word adds to the log-odds of all of
+    them, and of those that have it. Of a model with a fine-tuned encoder, which has no weights of words, this is the
+    list that has its parts; give texts that the model was not trained on.
+
     Of a filter, whose folder stands in place of the model, the words of each topic and the intervals of their weights.
 
     \b
     textbayes words model.tb --intervals --by sign
     textbayes words desk --label grain
     textbayes words model.tb --burstiness texts.jsonl
+    textbayes words model.tb --texts held_out.jsonl
     textbayes words model.tb --label sport --top 15 --plot forest -o sport.svg
     """
     if (plot is None) != (target is None):
@@ -137,14 +149,22 @@ def words(
     if (plot == "variance") != (bursts is not None and plot is not None):
         raise click.UsageError("--plot variance belongs to --burstiness, and no other plot does.")
     if is_filter(model):
-        if audit or bursts is not None or plot is not None or by not in ("contribution", "mean"):
-            raise click.UsageError(f"{model} is a filter: --prior, --burstiness, --plot and --by belong to models.")
+        if audit or bursts is not None or over is not None or plot is not None or by not in ("contribution", "mean"):
+            raise click.UsageError(
+                f"{model} is a filter: --prior, --burstiness, --texts, --plot and --by belong to models."
+            )
         from textbayes.cli.filter_run import show_topic_words
 
         show_topic_words(model, labels, level, top, output)
         return
 
+    if over is not None and (audit or intervals or bursts is not None or plot is not None or by != "contribution"):
+        raise click.UsageError("--texts lists mean parts alone: leave out --prior, --intervals, --burstiness and --by.")
     categorizer = store.load_categorizer(model)
+    if over is not None:
+        texts = [document.text for document in Inputs((over,)).of_model(categorizer).documents()]
+        _show_mean_parts(categorizer, texts, labels, top, output)
+        return
     if bursts is not None:
         texts = [document.text for document in Inputs((bursts,)).of_model(categorizer).documents(count=False)]
         show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target), min_texts)
@@ -178,6 +198,24 @@ def _show_words(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         for rank, one in enumerate(found, start=1)
     ]
     output.write(rows, ["label", "rank", "word", "weight", "contribution", "texts", "weight_of"])
+
+
+def _show_mean_parts(
+    categorizer: TextCategorizer, texts: list[str], labels: tuple[str, ...], top: int, output: Output
+) -> None:
+    if not texts:
+        raise InputError("there are no texts to explain; give a file that has some")
+    check_labels(labels, class_names(categorizer))
+    found = categorizer.mean_parts(texts, labels or None, top)
+    rows = [
+        {"label": label, "rank": rank, **one._asdict()}
+        for label, parts in found.items()
+        for rank, one in enumerate(parts, start=1)
+    ]
+    if output.is_table:
+        note(f"parts of words in the log-odds, means over {len(texts):,} texts (adds) and over those with the word")
+    columns = {"label": "label", "word": "word", "adds": "contribution:+.3f", "where it is": "part:+.2f"}
+    output.write_table(rows, ["label", "rank", *MEAN_PART], columns | {"texts": "texts:,"})
 
 
 def _plot(
@@ -321,6 +359,7 @@ def _table(label: str, found: list[LabelWord]) -> Table:
     return table
 
 
+MEAN_PART = ("word", "contribution", "part", "texts")
 COLUMNS = (
     "rank", "word", "count", "documents", "rate", "dispersion", "variance", "poisson_variance", "fitted_variance",
     "z", "p_value", "ks_poisson", "ks_negative_binomial", "fit_poisson", "fit_negative_binomial",

@@ -103,7 +103,10 @@ def in_parallel(function: Callable[[T], R], items: Sequence[T], n_jobs: int) -> 
     if _in_use.get() is not None and len(items) > 1:
         yield from spread(_called, items, function)
         return
-    with ThreadPoolExecutor(max_workers=1 if _at_work.get() else n_jobs) as pool:
+    if n_jobs == 1 or len(items) < 2 or _at_work.get():  # a thread for each of thousands of small fits takes time
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         yield from pool.map(function, items)
 
 

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textbayes.core.atomic import cache_folder
 from textbayes.core.errors import CorpusNotFoundError, InputError, MissingExtraError, TextBayesError
+from textbayes.core.parameters import check_options, option_defaults
 from textbayes.core.progress import Progress
 from textbayes.core.registry import Registry
 from textbayes.core.types import BoolArray, Document
 from textbayes.core.validation import check_same_length
 from textbayes.data.download import PublicFile, fetch, verify
 from textbayes.data.formats import Record
-from textbayes.data.options import check_options, option_defaults
 
 if TYPE_CHECKING:
     from textbayes.core.labels import LabelSpace

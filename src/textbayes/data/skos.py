@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.streams import Source, limits_of, open_input, peek_head, source_label
+from textbayes.data.streams import Input, Source, open_input, peek_head, read_elements, source_label
 
 NAMESPACE = "http://www.w3.org/2004/02/skos/core#"
 _SKOS = f"{{{NAMESPACE}}}"
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+_SUBJECTS = (f"{_SKOS}Concept", f"{_RDF}Description")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _TURTLE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*(?:@prefix|@base|prefix|base)\s", re.IGNORECASE)
 _MOST_CONCEPTS = 500_000  # the largest thesauri have some 200,000
@@ -72,7 +73,7 @@ def read_concepts(source: Source, language: str = "en") -> list[Concept]:
         if _TURTLE.match(head) or not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
             cause = "this is not RDF/XML: vocabularies in Turtle, N-Triples or JSON-LD are not read; save it as RDF/XML"
             raise MalformedFileError(label, cause)
-        found = _read(stream, label, limits_of(source))
+        found = _read(stream)
     names = {address: _chosen(one.told.get("prefLabel", ()), language) for address, one in found.items()}
     concepts = []
     for address, one in found.items():
@@ -122,32 +123,20 @@ def read_parents(path: str | Path, language: str = "en") -> dict[str, tuple[str,
     return {child: tuple(dict.fromkeys(parents)) for child, parents in found.items() if parents}
 
 
-def _read(stream: Any, label: str, limits: Any) -> dict[str, _Found]:
+def _read(stream: Input) -> dict[str, _Found]:
     """Statements by the address of their concept."""
     from lxml import etree  # only when used
 
     found: dict[str, _Found] = {}
-    options: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False}
-    root = None
-    try:
-        for event, element in etree.iterparse(stream, events=("start", "end"), **options):
-            if root is None:
-                root, declared = element, element.getroottree().docinfo.internalDTD
-                if declared is not None and any(True for _ in declared.iterentities()):
-                    cause = "it declares entities, which are not read: save it as RDF/XML without a DOCTYPE"
-                    raise MalformedFileError(label, cause)
-            if event == "end" and element.tag in (f"{_SKOS}Concept", f"{_RDF}Description"):
-                if element.getparent() is root:
-                    limits.check_record(sum(map(len, element.itertext())), label, element.sourceline, "concept")
-                _add(element, found)
-                if len(found) > _MOST_CONCEPTS:
-                    raise MalformedFileError(label, f"it has more than {_MOST_CONCEPTS:,} concepts: give a part of it")
-            if event == "end" and element.getparent() is root:
-                element.clear()
-                while element.getprevious() is not None:
-                    del root[0]
-    except etree.XMLSyntaxError as error:
-        raise MalformedFileError(label, f"not valid XML ({error.msg}): save it again", error.lineno) from error
+    for outer in read_elements(stream, _SUBJECTS, "valid XML", "save it again"):
+        declared = outer.getroottree().docinfo.internalDTD
+        if declared is not None and any(True for _ in declared.iterentities()):
+            cause = "it declares entities, which are not read: save it as RDF/XML without a DOCTYPE"
+            raise MalformedFileError(stream.label, cause)
+        for _, element in etree.iterwalk(outer, events=("end",), tag=_SUBJECTS):
+            _add(element, found)
+            if len(found) > _MOST_CONCEPTS:
+                raise MalformedFileError(stream.label, f"it has more than {_MOST_CONCEPTS:,} concepts: give a part")
     return found
 
 
@@ -160,7 +149,7 @@ def _add(element: Any, found: dict[str, _Found]) -> None:
         if not isinstance(child.tag, str) or not child.tag.startswith(_SKOS):
             continue
         name = child.tag.removeprefix(_SKOS)
-        if name in _TOLD:
+        if name in _TOLD and next(child.iter(_SUBJECTS), None) is None:  # else each would tell all within it again
             text = " ".join("".join(child.itertext()).split())
             if text:
                 one.told.setdefault(name, []).append((_language(child), text))

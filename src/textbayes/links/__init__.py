@@ -9,6 +9,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.lazy import on_first_use
 from textbayes.core.registry import Registry
 from textbayes.links.base import BaseLink as BaseLink
+from textbayes.links.base import ByLabel
 
 if TYPE_CHECKING:
     from textbayes.links.flip import Flip as Flip
@@ -40,13 +41,11 @@ def make_link(link: str | BaseLink) -> BaseLink:
     if not isinstance(link, str):
         raise InputError(f"link={link!r} is neither the name of a link nor a link; names: {', '.join(links.names())}")
     if ";" in link:
-        from textbayes.links._by_label import ByLabel
-
         return ByLabel([make_link(one) for one in link.split(";")])
     name, _, rest = link.partition(":")
     link_class = links.get(name)
     params: dict[str, Any] = {}
-    defaults = inspect.signature(link_class).parameters
+    defaults = inspect.signature(link_class).parameters if rest else {}
     while rest:
         key, _, rest = rest.partition("=")
         value, _, rest = (rest, "", "") if key == "base" else rest.partition(",")

@@ -27,14 +27,13 @@ from scipy import special
 
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
-from textbayes.links._latent import Latent
-from textbayes.links.base import Likelihood
+from textbayes.links.base import Latent, Likelihood
 
 if TYPE_CHECKING:
     from textbayes.links.base import BaseLink
 
 gibbs_kernels = LazyModule("textbayes.kernels.gibbs")
-tails_kernels = LazyModule("textbayes.kernels.linear.tails")
+tails_kernels = LazyModule("textbayes.kernels.linear.likelihoods")
 
 
 _SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)

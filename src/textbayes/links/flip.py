@@ -7,8 +7,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links, make_link
-from textbayes.links._latent import Latent
-from textbayes.links.base import BaseLink, Derivatives, Expectation, Moments
+from textbayes.links.base import BaseLink, Derivatives, Expectation, Latent, Moments
 
 _LOG_HALF = -np.log(2.0)
 _LEAST_CURVATURE = 1e-300

@@ -29,11 +29,10 @@ from textbayes.core.errors import MissingExtraError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links import links
-from textbayes.links._latent import Latent
 from textbayes.links._quadrature import check_moments
-from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
+from textbayes.links.base import BaseLink, Derivatives, Latent, Likelihood, Moments
 
-logit_kernels = LazyModule("textbayes.kernels.linear.logit")
+logit_kernels = LazyModule("textbayes.kernels.linear.likelihoods")
 
 _STEP = 0.12  # of log s
 _FIRST, _LAST = -14, 12  # nodes; what lies outside weighs less than 1e-15

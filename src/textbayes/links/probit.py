@@ -8,10 +8,9 @@ from scipy import special
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links
-from textbayes.links._latent import Latent
 from textbayes.links._quadrature import check_moments
 from textbayes.links._student import ProbitLatent, compiled_likelihood, inverse_mills, mills_hessian
-from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
+from textbayes.links.base import BaseLink, Derivatives, Latent, Likelihood, Moments
 
 multinomial_kernels = LazyModule("textbayes.kernels.multinomial")
 

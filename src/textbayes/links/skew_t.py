@@ -22,9 +22,8 @@ from textbayes.core.errors import InputError
 from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.links import links
-from textbayes.links._latent import Latent, PrecisionLatent
 from textbayes.links._student import Tail, compiled_likelihood, student_tail
-from textbayes.links.base import BaseLink, Derivatives, Expectation, Likelihood
+from textbayes.links.base import BaseLink, Derivatives, Expectation, Latent, Likelihood, PrecisionLatent
 
 gibbs_kernels = LazyModule("textbayes.kernels.gibbs")
 

@@ -7,8 +7,8 @@ from scipy import special
 
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links
-from textbayes.links._latent import Latent, PrecisionLatent
 from textbayes.links._student import ProbitLatent, normal_slack
+from textbayes.links.base import Latent, PrecisionLatent
 from textbayes.links.skew_t import SkewT
 
 

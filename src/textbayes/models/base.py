@@ -20,7 +20,7 @@ from textbayes.core.state import from_state, to_state
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.inference import make_inference, samples
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.posterior.uncertainty import Uncertainty
+from textbayes.posterior.intervals import Uncertainty
 
 if TYPE_CHECKING:
     from textbayes.inference.gibbs.running import SamplingProgress

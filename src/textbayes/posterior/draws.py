@@ -17,7 +17,7 @@ from textbayes.core.tables import make_frame
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_level
 from textbayes.links.base import BaseLink
-from textbayes.posterior.uncertainty import Uncertainty, entropy_bits
+from textbayes.posterior.intervals import Uncertainty, entropy_bits
 
 _AT_ONCE = 2**23  # predictors that are held together, 64 MiB
 RANKINGS = ("mean", "sign", "inclusion")
@@ -285,7 +285,7 @@ class Draws:
         return ends[0], ends[1]
 
     def uncertainty(self, X: Any, link: BaseLink) -> Uncertainty:
-        """The parts of the uncertainty of every label's yes or no, see ``posterior.uncertainty``.
+        """The parts of the uncertainty of every label's yes or no, see ``posterior.intervals``.
 
         Parameters
         ----------

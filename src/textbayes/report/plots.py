@@ -14,7 +14,7 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
-from textbayes.display.pages import Colours, blank_figure, figure_svg
+from textbayes.display import Colours, blank_figure, figure_svg
 from textbayes.posterior.intervals import PRACTICAL_SIZE
 from textbayes.report.arviz import arviz, in_step, weights_of
 from textbayes.report.records import Confusion, Coverage, Curve, ReliabilityBin

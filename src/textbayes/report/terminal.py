@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from textbayes.display.lines import padded, wrapped
+from textbayes.display import padded, wrapped
 from textbayes.report.collect import ReportData
 from textbayes.report.records import Example, Reason
 from textbayes.report.render import figure, percent, signed, verdict

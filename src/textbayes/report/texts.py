@@ -11,7 +11,7 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.explain import Explanation, MergedWords
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.display.lines import snippet
+from textbayes.display import snippet
 from textbayes.evaluate.measures import mistake_sureness
 from textbayes.report.figures import UNKNOWN
 from textbayes.report.records import Example, Fragment, LabelWords, Reason, StrongWord, Word, WrongText

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
-from textbayes.display.pages import Colours, blank_figure, check_pages_extra, figure_svg, render_page
+from textbayes.display import Colours, blank_figure, check_pages_extra, figure_svg, render_page
 from textbayes.reproduce.experiment import Experiment
 from textbayes.reproduce.results import Cell, Figure, Result, Table
 

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.label_tree import encode_with_tree
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, weighed
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.reading import text_lengths
@@ -40,8 +40,7 @@ from textbayes.scale.linear import WorkerDocuments, check_in_parts, fit_in_parts
 from textbayes.scale.out_of_core import check_settings_apart
 from textbayes.scale.partitions import Partition
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_sketches
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_fingerprints, text_sketches
 from textbayes.text.packed import Packed, StringIndex
 
 _ONE_PLACE = "or train on files that are read here (a name without a pattern)"

@@ -26,7 +26,7 @@ from sklearn.base import clone
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.label_tree import encode_with_tree
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto, weighed
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.settings import check_settings, rule_for

@@ -26,7 +26,7 @@ from textbayes.core.types import Document
 from textbayes.data.formats._fields import FieldReader
 from textbayes.scale.partitions import FilePartition
 from textbayes.store import load_categorizer
-from textbayes.store.archive import read_json
+from textbayes.store.container import read_json
 from textbayes.store.lock import replacing
 
 if TYPE_CHECKING:

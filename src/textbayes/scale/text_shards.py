@@ -24,8 +24,7 @@ from textbayes.core.state import from_state, to_state
 from textbayes.core.types import MISSING_LABEL, AnyArray, Document, FloatArray, IntArray
 from textbayes.scale.shards import Shards, new_mapped
 from textbayes.text import TextVectorizer
-from textbayes.text.copies import N_BINS, Sketches, text_sketches
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import N_BINS, Sketches, text_fingerprints, text_sketches
 from textbayes.text.packed import Packed, StringIndex, pack, take, unpack
 
 CHUNK = 1 << 23  # characters of the texts of a shard, some thousand documents

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from textbayes.core.types import Document
 
 _SHORTEST_TITLE = 20  # letters: shorter ones ("Editorial", "Author's reply") are no sign of the same paper
+PUBMED_FIELDS = ("pmid", "pubmedid", "pubmed_id")  # names of the field of a PubMed number, in lower case
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\S+)", re.IGNORECASE)
 
 
@@ -108,7 +109,7 @@ def pubmed_number(fields: Mapping[str, str]) -> str:
     ----------
     fields : mapping of str to str
     """
-    number = next((fields[name] for name in ("pmid", "pubmedid", "pubmed_id") if fields.get(name)), "")
+    number = next((fields[name] for name in PUBMED_FIELDS if fields.get(name)), "")
     digits = re.search(r"\d{4,9}", number)
     return "" if digits is None else digits[0]
 

@@ -37,7 +37,7 @@ from textbayes.screen.collection import Collection, sentence_vectorizer
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
 from textbayes.screen.screening import Screening, check_record
 from textbayes.screen.settings import MEDIUM, Pick, ScreenSettings
-from textbayes.store.container import read_container, write_container
+from textbayes.store.container import FileFormat, read_container, write_container
 from textbayes.store.event_folder import (
     Entry,
     EventFolder,
@@ -47,7 +47,6 @@ from textbayes.store.event_folder import (
     snapshots,
     sync_folder,
 )
-from textbayes.store.file_format import FileFormat
 
 SCREEN_FILE = FileFormat(
     "textbayes screening", version=1, noun="screening file", remedy="restore the folder from a copy", largest=256 << 20

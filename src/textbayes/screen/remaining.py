@@ -20,7 +20,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from textbayes.core.types import FloatArray
-from textbayes.inference.dense_logit import logit_mode
+from textbayes.inference.newton import logit_mode
 from textbayes.screen.topic import LeftOut, ReadingHistory, ScreeningTopic
 
 _FINDS = 3  # last relevant records that tell the pace

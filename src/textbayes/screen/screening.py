@@ -10,8 +10,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
-from textbayes.screen.collection import Collection
-from textbayes.screen.saved import check_screening
+from textbayes.screen.collection import Collection, check_screening
 from textbayes.screen.settings import ANSWERS, MEDIUM, STRENGTHS, Pick, ScreenSettings, make_strategy
 from textbayes.screen.topic import ScreeningTopic
 from textbayes.store.event_folder import Entry

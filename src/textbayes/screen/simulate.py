@@ -1,6 +1,6 @@
 """Simulated screenings: a review whose answers are known is read again, by our model or by the baseline.
 
-Measures (:mod:`textbayes.evaluate.screening`) are computed without the records that the simulation started from, as
+Measures (:mod:`textbayes.evaluate.retrieval`) are computed without the records that the simulation started from, as
 ASReview has it; what was not read counts as read last.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, IntArray
-from textbayes.evaluate.screening import read_until
+from textbayes.evaluate.retrieval import read_until
 from textbayes.screen.collection import Collection
 from textbayes.screen.remaining import Signs, State
 from textbayes.screen.screening import Screening

@@ -15,7 +15,7 @@ from textbayes.core.executor import in_parallel
 from textbayes.core.machine import n_threads
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import BoolArray, Document, FloatArray
-from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, recall_at, work_saved
+from textbayes.evaluate.retrieval import average_time, extra_relevant, ranking_loss, recall_at, work_saved
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection, sentence_vectorizer
 from textbayes.screen.remaining import DEFAULT_WEIGHTS, RemainingWeights, may_be_left

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.select.rules import select_global as select_global
-    from textbayes.select.rules import select_per_label as select_per_label
     from textbayes.select.score_functions import scores as scores
     from textbayes.select.selectors import SelectWords as SelectWords
+    from textbayes.select.selectors import select_global as select_global
+    from textbayes.select.selectors import select_per_label as select_per_label
 
 __getattr__, __dir__, __all__ = on_first_use(
     __name__,
     {
-        "textbayes.select.rules": ("select_global", "select_per_label"),
+        "textbayes.select.selectors": ("SelectWords", "select_global", "select_per_label"),
         "textbayes.select.score_functions": ("scores",),
-        "textbayes.select.selectors": ("SelectWords",),
     },
 )

@@ -17,8 +17,7 @@ from textbayes.core.types import AnyArray
 from textbayes.inference.gibbs.running import SamplingProgress
 from textbayes.inference.gibbs.sampler import State
 from textbayes.models.base import SamplingCallback
-from textbayes.store.container import read_container, read_marked_json, write_container
-from textbayes.store.file_format import FileFormat
+from textbayes.store.container import FileFormat, read_container, read_marked_json, write_container
 
 _RUN = FileFormat("textbayes gibbs run", version=2, noun="Gibbs run", remedy="delete it to start anew")
 _ABOUT, _SUFFIX = "run.json", ".state"

@@ -31,8 +31,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.store.container import read_marked_json, write_container
-from textbayes.store.file_format import FileFormat
+from textbayes.store.container import FileFormat, read_marked_json, write_container
 from textbayes.store.lock import FileLock, locked
 
 _SUFFIX = ".snapshot"

@@ -1,12 +1,17 @@
-"""Models written to files and read from them; see ``model_format`` for what a file holds.
+"""Models written to files and read from them, by one process or several; see ``model_format`` for what a file holds.
 
 A fitted ``BayesLinearClassifier`` is kept by itself, for users of matrices, not of texts.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
-from collections.abc import Mapping
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +27,7 @@ from textbayes.core.state import Part, part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.posterior.gaussian import GaussianApproximation
-from textbayes.store.container import open_container, pack_arrays, write_members
-from textbayes.store.file_format import without_question
+from textbayes.store.container import open_container, pack_arrays, without_question, write_members
 from textbayes.store.lock import replacing
 from textbayes.store.model_format import MODEL_FILE, read_model
 
@@ -156,3 +160,80 @@ def restored_classifier(meta: Any, arrays: Mapping[str, AnyArray]) -> BayesLinea
             found["approximation"], part_of(arrays, "approximation")
         )
     return classifier
+
+
+logger = logging.getLogger("textbayes")
+
+
+class SharedModel:
+    """A model file in use, which others may change as well.
+
+    Parameters
+    ----------
+    path : path
+        The file of a ``TextCategorizer``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "model.tb"
+    >>> texts, labels = ["corn prices", "corn harvest", "bank rates", "the bank"], ["grain", "grain", "money", "money"]
+    >>> save_model(TextCategorizer(model="counts", cv=2).fit(texts, labels), path)
+    >>> shared = SharedModel(path)
+    >>> with shared.change() as model:
+    ...     model = model.update(["corn loans"], ["money"])
+    >>> shared.model.label_counts_.tolist()
+    [2, 3]
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path, self._reading = Path(path), threading.Lock()
+        self._seen, self._model = _seen(self._path), load_categorizer(path)
+
+    @property
+    def model(self) -> TextCategorizer:
+        """The model as the file has it now; where that cannot be read, as it was, and a warning says so."""
+        try:
+            return self._newest()
+        except TextBayesError as error:
+            logger.warning("textbayes: %s; the model that was read before is in use", error)
+            return self._model
+
+    def is_newest(self, model: TextCategorizer) -> bool:
+        """Whether a model is the one that was read last, and the file is still that one; nothing is waited for."""
+        return model is self._model and _seen(self._path) == self._seen
+
+    @contextlib.contextmanager
+    def change(self, waiting: Callable[[], None] | None = None) -> Iterator[TextCategorizer]:
+        """A model to teach, as the file has it now; it is written when the block ends without an error.
+
+        Nobody else writes the file meanwhile. Those who ask for :attr:`model` have the one of before until then.
+
+        Parameters
+        ----------
+        waiting : function, optional
+            Called once if somebody else is changing the file, before that is waited for.
+        """
+        with replacing(self._path, waiting):
+            changed = copy.copy(self._newest())  # what was learnt before is replaced by an update, not changed
+            yield changed
+            save_model(changed, self._path)
+            with self._reading:
+                self._seen, self._model = _seen(self._path), changed
+
+    def _newest(self) -> TextCategorizer:
+        with self._reading:
+            seen = _seen(self._path)
+            if seen != self._seen:
+                self._model = load_categorizer(self._path)
+                self._seen = seen  # of before it was read: a change since then is seen the next time
+            return self._model
+
+
+def _seen(path: Path) -> tuple[int, ...] | None:
+    """What is another when the file is another; None where there is no file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -1,7 +1,7 @@
 """A model file: a zip of ``manifest.json``, ``model.json`` and ``arrays.safetensors``.
 
 The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed, and
-nothing in it is believed: see ``archive`` for its form, and the fields of ``textbayes.categorizer.schema`` for
+nothing in it is believed: see ``container`` for its form, and the fields of ``textbayes.categorizer.schema`` for
 what it says.
 """
 
@@ -13,8 +13,7 @@ from typing import Any
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.store.container import open_container
-from textbayes.store.file_format import FileFormat
+from textbayes.store.container import FileFormat, open_container
 
 MODEL_FILE = FileFormat(
     "textbayes model",

@@ -13,7 +13,7 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.kernels.online import filter_scores
-from textbayes.kernels.online.outcome import expected_gain
+from textbayes.kernels.online.document import expected_gain
 from textbayes.models.online import (
     DeferredPosterior,
     FullPosterior,

@@ -15,9 +15,8 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from textbayes.core.errors import InputError
-from textbayes.core.parameters import settings_of
+from textbayes.core.parameters import check_options, settings_of
 from textbayes.core.validation import check_choice
-from textbayes.data.options import check_options
 from textbayes.text.analyze import TextOptions, stop_tokens
 from textbayes.text.languages import load_stop_words
 from textbayes.text.term_weights import SCHEMES

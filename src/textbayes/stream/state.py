@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from textbayes.core.array_fields import saved_array
 from textbayes.core.errors import ModelFileError
-from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, to_state, under
 from textbayes.core.types import AnyArray, Document, FloatArray, IntArray
-from textbayes.display.lines import snippet
+from textbayes.display import snippet
 from textbayes.models.online import DeferredPosterior
 from textbayes.models.online.gp import KERNELS
 from textbayes.models.online.text_model import posterior_from_state

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.kernels.online.rows import restrict_rows
+from textbayes.kernels.online.document import restrict_rows
 from textbayes.models.online import (
     DeferredPosterior,
     DiagonalPosterior,

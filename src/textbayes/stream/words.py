@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.array_fields import saved_array
 from textbayes.core.errors import ModelFileError
-from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.kernels.online import filter_scores
 from textbayes.text.analyze import TextOptions, analyze, columns_to_csr

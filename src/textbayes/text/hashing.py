@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from textbayes.core.array_fields import saved_array
 from textbayes.core.codec import ABSENT, Arrays, Field, Fields, Flag, Sizes, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray
 from textbayes.text import vectorizers
 from textbayes.text.analyze import Analysis, TextOptions, analyze, columns_to_csr, counts_matrix, frequencies

@@ -281,6 +281,18 @@ def gather(vectorizer: Any, columns: IntArray, counts: FloatArray, forms: Forms,
     return Gathered([found[-1] for found in best], word, view)
 
 
+def word_keys(words: list[str], vectorizer: Any) -> list[str]:
+    """What forms of one word have in common: their stem, where a fitted vectorizer has stems.
+
+    Parameters
+    ----------
+    words : list of str
+        As :func:`gather` gives them.
+    vectorizer : fitted TextVectorizer, HashingTextVectorizer or TextViews
+    """
+    return _stemmed(words, next((one.stemmer for one in readings(vectorizer) if one.stemmer is not None), None))
+
+
 def part_read(text: str, one: Reading) -> tuple[int, str]:
     """The part of a text that is read, and where it begins."""
     if one.part == "text":

@@ -18,8 +18,7 @@ from textbayes.core.types import AnyArray, IntArray
 from textbayes.text import vectorizers
 from textbayes.text.base import as_configured
 from textbayes.text.batches import check_each, check_texts
-from textbayes.text.sentence_models import PACKAGED, digest_of, name_of, packaged_folder
-from textbayes.text.sentences import WordlessVectorizer, check_digest
+from textbayes.text.sentences import PACKAGED, WordlessVectorizer, check_digest, digest_of, name_of, packaged_folder
 from textbayes.text.subwords import Special, Subwords
 
 

@@ -102,7 +102,7 @@ class TermCounter:
         """
         if self._rule is None:
             return None
-        from textbayes.kernels.text.known import count_known
+        from textbayes.kernels.text.ngrams import count_known
         from textbayes.kernels.text.tokens import scan_known
 
         texts, runs = plain_texts(texts, self.options)
@@ -138,7 +138,7 @@ class TermCounter:
         return self.options.stemmer is not None or bool(self.options.stop_words)
 
     def _plant(self, terms: Packed) -> None:
-        from textbayes.kernels.text.known import link_ngrams
+        from textbayes.kernels.text.ngrams import link_ngrams
 
         shortest, longest = self.options.ngram_range
         cuts = np.flatnonzero(terms.data == _SPACE)

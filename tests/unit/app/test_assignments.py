@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textbayes.app.assignments import GOLD_EVERY, LEFT_AFTER, Assignments, ReviewerQueue
-from textbayes.app.labels import CONFLICT, Labels
+from textbayes.app.labelling import CONFLICT, Labels
 
 ANN, BOB = 1, 2
 

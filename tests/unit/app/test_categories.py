@@ -19,13 +19,12 @@ from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.categories import NewCategories, create_categories
 from textbayes.app.database import Store
 from textbayes.app.exports import export, read_project, write_project
-from textbayes.app.labelling import TOPIC
-from textbayes.app.labels import Labels
+from textbayes.app.labelling import TOPIC, Labels
 from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.records import list_records, show
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.evaluate.asked import draw_weights
+from textbayes.evaluate.intervals import draw_weights
 from textbayes.store import load_categorizer
 
 WORDS = {

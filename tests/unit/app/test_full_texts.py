@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+import threading
 import zipfile
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from room_setup import make_pdf
 
 from textbayes.app import judging, pdf_text
+from textbayes.app.accounts import create_user, set_role
 from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.dashboard import disagreements
 from textbayes.app.database import FullText
 from textbayes.app.exports import read_project, write_project
 from textbayes.app.full_texts import LARGEST_PDF, add_full_text, find_full_text, list_full_texts, remove_full_text
 from textbayes.app.prisma import prisma_numbers
-from textbayes.app.projects import NewProject, create_project
+from textbayes.app.projects import NewProject, create_project, list_projects
 from textbayes.app.records import show
 from textbayes.app.stages import full_text_of
 from textbayes.core.errors import InputError
@@ -52,6 +58,29 @@ def test_a_pdf_that_would_fill_the_memory_is_refused():
     assert unpacker.decompress(packed, 1 << 20) == spaces[: 1 << 20]
     with pytest.raises(InputError, match="cannot be read"):
         pdf_text.pdf_text(make_pdf(packed=packed))
+
+
+def test_few_pdfs_are_read_at_once(monkeypatch):
+    """Each may take a gigabyte and a minute, and say without end what is wrong with it."""
+    running, most, start = [], [], subprocess.run
+
+    def run(command, **how):
+        assert how["stderr"] == subprocess.DEVNULL
+        running.append(command)
+        most.append(len(running))
+        try:
+            return start([sys.executable, "-c", "import time; time.sleep(0.05)"], **how)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(pdf_text.pdf_text, [make_pdf("tea")] * 8)) == [""] * 8
+    assert max(most) == 2
+    monkeypatch.setattr(pdf_text, "_SECONDS", 0.01)
+    monkeypatch.setattr(pdf_text, "_AT_ONCE", threading.BoundedSemaphore(1))
+    with pdf_text._AT_ONCE, pytest.raises(InputError, match="other PDFs are being read"):
+        pdf_text.pdf_text(make_pdf("tea"))
 
 
 def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch):
@@ -104,6 +133,44 @@ def test_a_full_text_that_was_put_aside_comes_again(review, me):
     assert seen == ["r0", "r1", "r2"]
     judging.judge(review, second, judging.queue(review, second)[0].id, "relevant")
     assert [one.id for one in judging.queue(review, second)] == ["r1"]
+
+
+@pytest.fixture
+def by_two(room, me, records):
+    """A project of which two people have included two records; Bob, and the queues of the full texts of both."""
+    plan = NewProject("Tea", ScreenSettings(), double=True, prior="none")
+    review, bob = room.review(create_project(room, me, plan, records)), create_user(room.store, "bob", None)
+    set_role(room.store, me, review, "bob", "owner")
+    for user in (me.id, bob.id):
+        for id in ("r0", "r4"):
+            judging.judge(review, ReviewerQueue(user, "relevant"), id, "relevant")
+    return review, bob, ReviewerQueue(me.id, FULL), ReviewerQueue(bob.id, FULL)
+
+
+def test_people_who_differ_on_a_full_text_are_in_conflict_until_it_is_settled(by_two, room, me):
+    review, bob, mine, his = by_two
+    judging.judge(review, mine, "r0", "irrelevant", reason="wrong outcome")
+    judging.judge(review, his, "r0", "relevant")
+    (listed,) = list_projects(room, me)
+    assert (listed.progress.n_conflicts, listed.progress.n_waiting) == (1, 0)
+    (conflict,) = disagreements(review, FULL).conflicts
+    assert (conflict.id, conflict.reasons) == ("r0", {me.name: "wrong outcome"})
+    judging.judge(review, ReviewerQueue(bob.id, "relevant"), "r0", "unsure")  # it is not included any more
+    (listed,) = list_projects(room, me)
+    assert listed.progress.n_conflicts == 1  # that of the first stage
+    assert disagreements(review, FULL).conflicts == []
+    judging.judge(review, ReviewerQueue(bob.id, "relevant"), "r0", "relevant")
+    judging.settle(review, mine, "r0", "relevant")
+    assert prisma_numbers(review, "relevant").n_included == 1
+
+
+def test_the_second_reading_of_a_full_text_ends_with_its_inclusion(by_two):
+    review, bob, mine, his = by_two
+    judging.judge(review, mine, "r0", "relevant")
+    judging.judge(review, ReviewerQueue(bob.id, "relevant"), "r0", "irrelevant")
+    assert [one.id for one in judging.queue(review, his)] == ["r4"]  # an answer to r0 would be refused
+    assert judging.undo(review, mine) == "r0"
+    assert judging.queue(review, mine) == []  # r4 is with Bob
 
 
 def test_another_file_takes_the_place_and_goes_with_the_project(review, me, room):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import sys
 import time
 
@@ -183,6 +184,34 @@ def test_tables_of_any_spreadsheet_are_read(encoding):
     assert preview("refs.csv", gzip.compress(content)).records[0].text == seen.records[0].text
     ris = "TY  - JOUR\nTI  - Thé vert\nER  - \n".encode(encoding)
     assert preview("refs.ris", ris).records[0].text.startswith("Thé vert")
+
+
+def test_the_preview_says_what_was_taken_from_where_and_is_changed(client):
+    """Title, text, id and links; where the text alone is chosen the title stays what it was."""
+    file = "study,title,Abstract,notes,DOI,Year\na1,Green tea,Brewed.,Kettles boil,10.1000/a,1999\n"
+    sent = client.post("/uploads", files={"file": ("x.csv", file)}, follow_redirects=False)
+    at = sent.headers["location"]
+
+    def taken(**fields):
+        page = client.post(at, data={"name": "x", "action": "look", **fields}) if fields else client.get(at)
+        told = re.search(r'<p class="muted taken">(.*?)</p>', page.text, re.DOTALL)[1]
+        first = re.search(
+            r'<ol class="preview">\s*<li><strong>(.*?)</strong><br><span class="muted">(.*?)</span>', page.text
+        )
+        return re.sub("<[^>]*>", "", told), first.groups()
+
+    assert taken() == (
+        "Title: title. Text: Abstract. Id: numbers. DOI link: DOI. Shown with each record: study, notes, Year.",
+        ("Green tea", "Brewed."),
+    )
+    assert taken(text_field="notes", id_field="study") == (
+        "Title: title. Text: notes. Id: study. DOI link: DOI. Shown with each record: Abstract, Year.",
+        ("Green tea", "Kettles boil"),
+    )
+    assert taken(title_field="notes")[1] == ("Kettles boil", "")
+    made = client.post(at, data={"name": "x", "text_field": "notes", "id_field": "study"}, follow_redirects=False)
+    records = client.get(made.headers["location"].replace("/projects", "/api/v1/projects").replace("judge", "records"))
+    assert [(one["id"], one["title"]) for one in records.json()["records"]] == [("a1", "Green tea")]
 
 
 def test_mutated_files_are_read_or_refused(client):

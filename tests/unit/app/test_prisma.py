@@ -7,6 +7,8 @@ import re
 
 import pytest
 from lxml import etree
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from textbayes.app.marks import NOT_RETRIEVED
 from textbayes.app.stages import full_text_of
@@ -123,6 +125,31 @@ def test_steps_add_up_and_are_drawn(review):
             apart = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
             assert apart or one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
     assert "<svg" in review.page("/prisma")
+
+
+def test_names_of_groups_fit_beside_their_boxes(review):
+    """At the width of DejaVu Sans, which is wider than the fonts that the diagram asks for."""
+    say(review, "r0", "relevant")
+    for full_texts in (False, True):
+        if full_texts:
+            say(review, "r0", "relevant", topic=FULL)
+        parts = list(etree.fromstring(review("GET", "/prisma.svg").content))
+        places = [k for k, one in enumerate(parts) if "rotate" in one.get("transform", "")]
+        assert [parts[k].text for k in places] == ["Identification", "Screening", "Included"]
+        for k in places:
+            size, font = float(parts[k].get("font-size")), FontProperties(weight="bold")
+            length = TextPath((0, 0), parts[k].text, size, prop=font).get_extents().width
+            assert length < float(parts[k - 1].get("height"))  # of the field below the name
+
+
+def test_what_is_listed_by_probability_is_in_the_order_shown(review):
+    """With answered records, whose probability is another than that of records without an answer."""
+    for k in range(24):
+        say(review, f"r{k}", "relevant" if k % 4 == 0 else "irrelevant")
+    listed = review("GET", "/records", params={"sort": "probability"}).json()["records"]
+    shown = [one["probability"] for one in listed]
+    assert {bool(one["answer"]) for one in listed} == {True, False}
+    assert shown == sorted(shown, reverse=True)
 
 
 def test_links_and_search(team):

@@ -58,7 +58,7 @@ def test_the_verdict_names_what_is_missed(capsys):
     assert left.value.code == 1
     last = capsys.readouterr().out.splitlines()[-1]
     assert "spam at 30 is worse in accuracy" in last
-    assert last.endswith("FAIL")
+    assert last.endswith("2 tasks, 3 draws: FAIL")
 
 
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
@@ -74,3 +74,43 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     few.Memory(own=False).keep("two", (0.2, 0.3))
     few.Memory._known.clear()
     assert few.Memory(own=False).recall("two") == (0.2, 0.3)
+
+
+def test_a_run_of_more_draws_begins_where_one_of_fewer_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(few.platformdirs, "user_cache_path", lambda name: tmp_path)
+    monkeypatch.setattr(few.Memory, "_known", {})
+    monkeypatch.setattr(few, "task_of", lambda name: task(True))
+    asked: list[str] = []
+
+    def half(drawn):
+        asked.append(drawn.labelled[0])
+        return np.full(drawn.Y_test.shape, 1.0 / 3.0), drawn.Y_test
+
+    monkeypatch.setitem(few.METHODS, "with", half)
+    first = few.answer("bbc", 7, 0, "with", 20, 25)
+    assert first[1] == pytest.approx(np.log(3.0))
+    assert few.answer("bbc", 7, 0, "with", 20, 25) == first
+    few.answer("bbc", 7, 1, "with", 20, 25)
+    assert len(asked) == 2
+
+
+def test_only_code_that_training_reads_makes_figures_old(tmp_path, monkeypatch):
+    package = tmp_path / "textbayes"
+    (package / "categorizer").mkdir(parents=True)
+    (package / "cli").mkdir()
+    files = [package / "categorizer" / "train.py", package / "categorizer" / "asking.py", package / "cli" / "ask.py"]
+    monkeypatch.setattr(few.textbayes, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(few.platformdirs, "user_cache_path", lambda name: tmp_path)
+
+    def place() -> Path:
+        monkeypatch.setattr(few.Memory, "_digests", {})
+        return few.Memory(own=True)._file
+
+    for file in files:
+        file.write_text("1")
+    before = place()
+    files[1].write_text("2")
+    files[2].write_text("2")
+    assert place() == before
+    files[0].write_text("2")
+    assert place() != before

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
-from textbayes.categorizer.lexicon import lexicon_members
-from textbayes.categorizer.plan import fits_to_all, folds_for, folds_held_out
+from textbayes.categorizer.plan import fits_to_all, folds_for, folds_held_out, lexicon_members
 from textbayes.categorizer.reading import read_views
 from textbayes.core.labels import LabelSpace
 from textbayes.knowledge import WordPrior, WordPriors

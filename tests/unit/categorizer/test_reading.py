@@ -14,7 +14,7 @@ from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.stream import filter_from_model
-from textbayes.text import sentence_models
+from textbayes.text import sentences
 from textbayes.text.sentences import MEANING
 
 KINDS = ["binary", "multiclass", "multilabel"]
@@ -130,16 +130,16 @@ def test_a_file_knows_its_sentence_model_again_by_its_files(fitted, tmp_path, mo
     path, asked = tmp_path / "m.tb", draw(3, 9)[0]
     save_model(model, path)
     expected = model.predict_proba(asked)
-    monkeypatch.setattr(sentence_models, "_encoders", {})
+    monkeypatch.setattr(sentences, "_encoders", {})
     np.testing.assert_array_equal(load_model(path).predict_proba(asked), expected)
     save_model(load_model(path), tmp_path / "again.tb")
     assert (tmp_path / "again.tb").read_bytes() == path.read_bytes()
     assert load_model(path).choice_ == model.choice_
-    monkeypatch.setattr(sentence_models, "_encoders", {})
+    monkeypatch.setattr(sentences, "_encoders", {})
     sentence_model(name="other")
     with pytest.raises(InputError, match="sentence model 'tiny', of which there is no copy"):
         load_model(path).predict_proba(asked)
-    monkeypatch.setattr(sentence_models, "is_installed", lambda: False)
+    monkeypatch.setattr(sentences, "is_installed", lambda: False)
     with pytest.raises(MissingExtraError, match=r"pip install 'textbayes\[embeddings\]'"):
         load_model(path).predict_proba(asked)
     assert load_model(path).label_words(str(model.classes_[0])), "what the file knows of words can be read anywhere"

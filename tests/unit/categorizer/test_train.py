@@ -121,6 +121,30 @@ def test_rivals_share_the_probability(fitted):
                 assert (own.probability, own.log_odds) == pytest.approx((rival.probability, rival.log_odds), abs=1e-9)
 
 
+def test_mean_parts_of_new_texts_add_up_to_their_mean_log_odds(fitted):
+    kind, model = fitted
+    texts, _ = draw(5, 6, kind)
+    names = model.label_space_.class_names
+    found = model.mean_parts(texts, k=None)
+    assert list(found) == names
+    for name in names:
+        told = [one for text in texts for one in model.explain(text, [name])]
+        known = [one.base + (one.other_labels or 0.0) for one in told]
+        expected = np.mean([one.log_odds for one in told]) - np.mean(known)
+        assert sum(one.contribution for one in found[name]) == pytest.approx(expected)
+        for one in found[name]:
+            assert one.part * one.texts == pytest.approx(one.contribution * len(texts))
+            if one.word in TOPICS["oil"].split():
+                assert one.texts == sum(one.word in text.split() for text in texts)
+    (few,) = model.mean_parts(texts, ["grain"], 6).values()
+    signs = [one.contribution > 0.0 for one in few]
+    assert signs == [True] * 4 + [False] * 2
+    assert few[0] == max(found["grain"], key=lambda one: one.contribution)
+    assert model.mean_parts([], ["grain"]) == {"grain": []}
+    with pytest.raises(InputError, match="label 'no' is not known"):
+        model.mean_parts(texts, ["no"])
+
+
 def test_words_of_a_label_are_merged_and_ranked_by_what_they_add(fitted):
     kind, model = fitted
     rows = model.label_words("grain", 8)

@@ -10,9 +10,8 @@ import numpy as np
 from textbayes import BayesLinearClassifier, TextCategorizer, load_model, save_model
 from textbayes.categorizer import train
 from textbayes.categorizer.ensemble import Ensemble, Part
-from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import make_model
-from textbayes.categorizer.plan import Plan
+from textbayes.categorizer.plan import Member, Plan
 from textbayes.categorizer.sources import Target, TextSource
 from textbayes.inference import coordinate
 from textbayes.inference.base import Posterior, Problem

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.core.array_fields import saved_array, saved_csr
 from textbayes.core.errors import ModelFileError
-from textbayes.core.saved_arrays import saved_array, saved_csr
 
 MATRIX = sparse.csr_matrix(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0], [3.0, 0.0, 4.0]]))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from textbayes.core.errors import InputError
+from textbayes.core.parameters import check_options, option_defaults
 from textbayes.data import FORMATS
 from textbayes.data.formats._fields import FieldReader
-from textbayes.data.options import check_options, option_defaults
 
 ODD = {"a number": 3.5, "an object": {"a": 1}, "a list of numbers": [1, 2]}
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from textbayes.core.errors import NotSupportedError
-from textbayes.kernels.linear.logit import document_terms, limited_step
+from textbayes.kernels.linear.likelihoods import document_terms, limited_step
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from textbayes.inference.dense_logit import logit_mode
-from textbayes.kernels.linear.logit import dense_logit_loss
+from textbayes.inference.newton import logit_mode
+from textbayes.kernels.linear.likelihoods import dense_logit_loss
 
 N_DOCS, N_TERMS = 80, 3
 

@@ -9,9 +9,8 @@ from scipy import sparse, special, stats
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import FitInfo, Posterior, Problem, em
 from textbayes.inference._em import Anderson, WordBlock
-from textbayes.inference.block_em import BlockEm
 from textbayes.inference.coordinate import Coordinate
-from textbayes.inference.em import Em
+from textbayes.inference.em import BlockEm, Em
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 

@@ -12,7 +12,7 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import Chain, TargetPosterior, check_prior, check_proper
 from textbayes.links import make_link
-from textbayes.links._latent import SolvedSlack
+from textbayes.links.base import SolvedSlack
 from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors import make_prior, priors
 from textbayes.priors.by_word import ByWord

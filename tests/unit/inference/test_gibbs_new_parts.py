@@ -9,8 +9,7 @@ from scipy import special
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.inference.gibbs import Gibbs
-from textbayes.links._latent import Latent
-from textbayes.links.base import BaseLink
+from textbayes.links.base import BaseLink, Latent
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors.base import BasePrior, Conditional, Mixing

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.state import from_state, to_state
 from textbayes.inference import Problem, make_inference
-from textbayes.inference.block_em import BlockEm
+from textbayes.inference.em import BlockEm
 from textbayes.inference.gibbs import Draws, Gibbs, LabelDraws
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from textbayes.categorizer import TextCategorizer, prepare
-from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Member
 from textbayes.core import machine as devices
 from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.inference import Problem

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from references.optimality import slope_of
 from textbayes.inference import Problem, inferences
-from textbayes.inference.block_em import BlockEm
-from textbayes.inference.em import Em
+from textbayes.inference.em import BlockEm, Em
 from textbayes.links import links, make_link
 from textbayes.priors import make_prior, priors
 

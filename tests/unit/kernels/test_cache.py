@@ -19,7 +19,7 @@ from textbayes.kernels._cache import PREFIX, UNUSED_SECONDS, fingerprint, remove
 # into limited_step, which is in another file.
 STEP = """
 from textbayes.kernels import n_compiled
-from textbayes.kernels.linear.logit import limited_step
+from textbayes.kernels.linear.likelihoods import limited_step
 inf = float("inf")
 print(limited_step(3.0, 1.0, 0.0, 0.0, 0.0, -inf, inf, 100.0), n_compiled() > 0)
 """

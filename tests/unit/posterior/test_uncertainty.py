@@ -12,7 +12,7 @@ from textbayes import BayesLinearClassifier, BayesMultinomialClassifier, TextCat
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs import Gibbs
 from textbayes.links import make_link
-from textbayes.posterior.uncertainty import entropy_bits, gaussian_uncertainty
+from textbayes.posterior.intervals import entropy_bits, gaussian_uncertainty
 
 TEXTS = ["wheat and corn prices rise", "corn harvest falls", "bank raises rates", "the bank cuts its rates"] * 5
 LABELS = ["grain", "grain", "money", "money"] * 5
@@ -62,7 +62,7 @@ def test_many_documents_are_computed_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     mean, var = rng.normal(size=(50, 3)), rng.random((50, 3)) * 30
     whole = gaussian_uncertainty(mean, var, special.expit, mean * 0 + 0.5).aleatoric
-    monkeypatch.setattr("textbayes.posterior.uncertainty._AT_ONCE", 1_000)
+    monkeypatch.setattr("textbayes.posterior.intervals._AT_ONCE", 1_000)
     np.testing.assert_allclose(gaussian_uncertainty(mean, var, special.expit, mean * 0 + 0.5).aleatoric, whole)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from textbayes.data import Corpus
 from textbayes.reproduce.experiment import PaperRun
-from textbayes.reproduce.online import region
-from textbayes.reproduce.online.region import NEVER, PLAIN, USUAL, Asking, RegionSimulation, reuters, table_4d
+from textbayes.reproduce.online import beyond
+from textbayes.reproduce.online.beyond import NEVER, PLAIN, USUAL, Asking, RegionSimulation, reuters, table_4d
 
 LABELLED = 60
 
@@ -63,7 +63,7 @@ def test_the_higher_the_bar_the_fewer_questions(stories):
 
 
 def test_the_table_compares_at_about_as_many_questions(stories, monkeypatch):
-    monkeypatch.setattr(region, "reuters", lambda: reuters(stories, LABELLED))
+    monkeypatch.setattr(beyond, "reuters", lambda: reuters(stories, LABELLED))
     run = PaperRun(quick=True)
     table = table_4d(run)
     assert table.name == "Table 4d"

@@ -185,7 +185,7 @@ def test_a_scheduler_that_does_not_answer_is_named_within_seconds(monkeypatch):
     monkeypatch.setattr(
         distributed, "Client", lambda *given, **options: waits.append(options["timeout"]) or client(*given, **options)
     )
-    monkeypatch.setattr("textbayes.scale.dask_executor._PATIENCE", 1)
+    monkeypatch.setattr("textbayes.scale.executor._PATIENCE", 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]

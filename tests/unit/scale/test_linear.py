@@ -15,8 +15,7 @@ from textbayes import BayesLinearClassifier
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.models.weights import as_columns
-from textbayes.scale.descent import Lbfgs, ProximalNewton, minimise
-from textbayes.scale.linear import WorkerDocuments, fit_in_parts
+from textbayes.scale.linear import Lbfgs, ProximalNewton, WorkerDocuments, fit_in_parts, minimise
 
 SPACE = LabelSpace(np.arange(3), "multilabel")
 
@@ -209,7 +208,7 @@ def test_steps_are_taken_on_one_thread_of_the_linear_algebra_library():
 
 
 def test_a_working_set_that_is_too_small_is_worked_off_in_turns(monkeypatch, executors, data):
-    monkeypatch.setattr("textbayes.scale.descent._MOST", 10)
+    monkeypatch.setattr("textbayes.scale.linear._MOST", 10)
     X, Y, _ = data
     found = fit_in_parts(executors("serial"), parts_of(X, Y), BayesLinearClassifier(scale=0.7), SPACE, 60)
     exact = BayesLinearClassifier(scale=0.7, tol=1e-9, max_iter=500).fit(X, Y)

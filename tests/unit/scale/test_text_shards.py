@@ -18,7 +18,7 @@ from textbayes.scale.out_of_core import fit_out_of_core
 from textbayes.scale.shards import Shards
 from textbayes.scale.text_shards import TextShards
 from textbayes.text import TextVectorizer
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import text_fingerprints
 
 
 def stacked(shards):

@@ -10,7 +10,7 @@ from references.sentences import WIDTH, by_chance, by_first_letter, draw
 from textbayes import store
 from textbayes.core.errors import MissingExtraError
 from textbayes.core.types import Document
-from textbayes.evaluate.screening import ranking_loss
+from textbayes.evaluate.retrieval import ranking_loss
 from textbayes.screen import Collection, ScreenFolder, Screening, ScreenSettings, export_model
 from textbayes.screen import solver as solvers
 from textbayes.screen.collection import sentence_vectorizer
@@ -140,7 +140,7 @@ def test_parts_add_up_and_the_exported_model_scores_alike(tmp_path, sentence_mod
 
 
 def test_without_the_extra_it_is_refused_with_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr("textbayes.text.sentence_models.is_installed", lambda: False)
+    monkeypatch.setattr("textbayes.text.sentences.is_installed", lambda: False)
     assert sentence_vectorizer("auto") is None
     assert sentence_vectorizer("off") is None
     with pytest.raises(MissingExtraError, match="embeddings"):

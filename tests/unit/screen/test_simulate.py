@@ -10,7 +10,7 @@ import pytest
 
 from textbayes.core.errors import InputError
 from textbayes.data import corpus_path, load_corpus
-from textbayes.evaluate.screening import average_time, extra_relevant, ranking_loss, read_until, recall_at, work_saved
+from textbayes.evaluate.retrieval import average_time, extra_relevant, ranking_loss, read_until, recall_at, work_saved
 from textbayes.screen import Collection
 from textbayes.screen.remaining import RemainingWeights, Signs
 from textbayes.screen.simulate import (

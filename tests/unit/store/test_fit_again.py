@@ -19,8 +19,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.validation import as_numbers
 from textbayes.decide import MaxF1, UnsureBand
 from textbayes.inference import BaseInference
-from textbayes.inference.block_em import BlockEm
-from textbayes.inference.em import Em
+from textbayes.inference.em import BlockEm, Em
 from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.links import links, make_link

@@ -279,7 +279,7 @@ def test_a_device_is_no_model_file():
 
 
 def test_a_large_array_that_packs_well_is_written_so_that_it_is_believed(state, tmp_path, monkeypatch):
-    import textbayes.store.archive as archive
+    import textbayes.store.container as archive
 
     monkeypatch.setattr(archive, "_ALWAYS", 1_000)
     model = TextCategorizer.from_state(*state)

@@ -12,7 +12,7 @@ from scipy import sparse
 from references.sentences import WIDTH, by_first_letter, write_model
 from textbayes.core.errors import InputError, MissingExtraError, ModelFileError
 from textbayes.core.state import from_state, to_state
-from textbayes.text import TermWeighting, TextVectorizer, sentence_models
+from textbayes.text import TermWeighting, TextVectorizer, sentences
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.surface import word_columns
 from textbayes.text.views import TextViews, View, ViewsWeighting
@@ -96,13 +96,13 @@ def test_only_vectors_may_be_negative():
 
 def test_a_fingerprint_is_that_of_what_the_model_is_made_of(tmp_path):
     folder = write_model(tmp_path / "one")
-    before = sentence_models.fingerprint(folder)
+    before = sentences.fingerprint(folder)
     (folder / "README.md").write_text("other words")
-    assert sentence_models.fingerprint(folder) == before
+    assert sentences.fingerprint(folder) == before
     (folder / "config.json").write_text('{"hidden_size": 1}')
-    changed = sentence_models.fingerprint(folder)
+    changed = sentences.fingerprint(folder)
     (folder / "model.safetensors").write_bytes(b"other weights")
-    assert len({before, changed, sentence_models.fingerprint(folder)}) == 3
+    assert len({before, changed, sentences.fingerprint(folder)}) == 3
 
 
 def test_what_is_no_sentence_model_is_refused(tmp_path, sentence_model):
@@ -115,26 +115,26 @@ def test_what_is_no_sentence_model_is_refused(tmp_path, sentence_model):
         SentenceVectorizer(folder).fit([])
     for name in ("../secret", "~nobody/x", "\x00", "a b", "x" * 5000):
         with pytest.raises(InputError, match="no name that a model"):
-            sentence_models.find_model(name)
+            sentences.find_model(name)
     with pytest.raises(InputError, match="could not be had from Hugging Face"):
-        sentence_models.find_model("nobody/no-such-model")
+        sentences.find_model("nobody/no-such-model")
 
 
 def test_code_of_a_model_is_not_run(tmp_path):
     folder = write_model(tmp_path / "one")
     (folder / "modules.json").write_text('[{"idx": 0, "name": "0", "path": "", "type": "os.system"}]')
     with pytest.raises(InputError, match=r"code of its own \(os\.system\)"):
-        sentence_models.load_encoder(folder)
+        sentences.load_encoder(folder)
     for broken in ("[", "{}1", '[{"idx": 0}]', "[1]"):
         (folder / "modules.json").write_text(broken)
         with pytest.raises(InputError, match=r"modules\.json .* cannot be read"):
-            sentence_models.load_encoder(folder)
+            sentences.load_encoder(folder)
 
 
 def test_without_the_extra_it_is_named(monkeypatch):
-    monkeypatch.setattr(sentence_models, "is_installed", lambda: False)
+    monkeypatch.setattr(sentences, "is_installed", lambda: False)
     monkeypatch.setenv("TEXTBAYES_EMBEDDINGS", "auto")
-    assert sentence_models.automatic_model() is None
+    assert sentences.automatic_model() is None
     with pytest.raises(MissingExtraError, match=r"textbayes\[embeddings\]"):
         SentenceVectorizer().fit([])
 
@@ -155,7 +155,7 @@ def test_the_packaged_model_tells_meanings_apart(monkeypatch):
     from sentence_transformers import SentenceTransformer
 
     monkeypatch.setenv("TEXTBAYES_EMBEDDINGS", "auto")
-    assert sentence_models.automatic_model() == sentence_models.PACKAGED
+    assert sentences.automatic_model() == sentences.PACKAGED
     texts = [
         "the bank raised its rates",
         "interest was put up by the lender",
@@ -167,7 +167,7 @@ def test_the_packaged_model_tells_meanings_apart(monkeypatch):
     vectors = vectorizer.fit_transform(texts).toarray()
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1.0, 1.0, 1.0, 0.0, 1.0], atol=1e-6)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
-    folder = sentence_models.find_model(sentence_models.PACKAGED).folder
+    folder = sentences.find_model(sentences.PACKAGED).folder
     expected = SentenceTransformer(str(folder), local_files_only=True).encode(texts[:1], normalize_embeddings=True)
     np.testing.assert_allclose(vectors[:1], expected, atol=1e-5)
     again = from_state(SentenceVectorizer, *to_state(vectorizer), "the vectorizer")

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from textbayes.app.api import account, categories, full_texts, projects
+from textbayes.app.api import account, categories, projects
 from textbayes.app.api.schemas import ErrorDetail
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -22,7 +22,7 @@ for part in (
     account.people_router,
     projects.router,
     projects.judging_router,
-    full_texts.router,
+    projects.full_texts_router,
     projects.team_router,
     categories.router,
     account.models_router,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from textbayes.app import categories
 from textbayes.app.access import Owner, Reader, Registry, Reviewer, training_of
 from textbayes.app.api.schemas import Body, Plain
-from textbayes.app.labels import LONGEST_NAME
+from textbayes.app.labelling import LONGEST_NAME
 from textbayes.app.models import ListedModel, find_model
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["categories"])

@@ -1,4 +1,4 @@
-"""Projects: make, look at, change, export, delete; reading, answering and words; members and their disagreements."""
+"""Projects: make, look at, change, export, delete; answering and words; members; full texts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ from textbayes.app.categories import NewCategories, create_categories, measure
 from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
 from textbayes.app.duplicates import list_duplicates, merge, unmerge
 from textbayes.app.exports import export, read_project
+from textbayes.app.full_texts import add_full_text, find_full_text, list_full_texts, remove_full_text
 from textbayes.app.importing import Mapping, read_records
 from textbayes.app.invites import ListedInvite, list_invites, make_invite, withdraw
-from textbayes.app.labels import read_labels
+from textbayes.app.labelling import read_labels
 from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.prisma import PrismaNumbers, prisma_numbers, prisma_picture
 from textbayes.app.projects import (
@@ -46,7 +47,7 @@ from textbayes.app.projects import (
 )
 from textbayes.app.records import FILTERS, SORTS, Shown, list_records
 from textbayes.app.records import show as show_record
-from textbayes.app.stages import topic_of
+from textbayes.app.stages import full_text_of, topic_of
 from textbayes.app.words import said_words, say, strong_words
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
@@ -421,3 +422,34 @@ def settle(who: Owner, given: schemas.Settlement) -> None:
 def set_gold(who: Owner, given: schemas.GoldQuestion) -> None:
     """Make a text of a project of categories a gold question, by which people's answers are checked."""
     judging.set_gold(who.review, who.queue_of(None), given.id, given.answer)
+
+
+full_texts_router = APIRouter(prefix="/projects/{project_id}", tags=["full texts"])
+
+
+@full_texts_router.get("/full-texts")
+def full_texts(who: Reader, topic: Topic = None) -> schemas.FullTexts:
+    """List the records that are included on title and abstract, and the topic under which full texts are judged."""
+    reviewer = who.queue_of(topic)
+    reviewer = reviewer._replace(topic=full_text_of(reviewer.topic))
+    rows = [schemas.FullTextListed(**one._asdict()) for one in list_full_texts(who.review, reviewer)]
+    return schemas.FullTexts(topic=reviewer.topic, records=rows)
+
+
+@full_texts_router.put("/records/{record_id}/full-text")
+def add(who: Reviewer, record_id: RecordId, file: Annotated[UploadFile, File()]) -> schemas.FullTextAdded:
+    """Keep the PDF of a record, in place of the one there was."""
+    has_text = add_full_text(who.review, who.user.id, record_id, file.filename or "", file.file.read())
+    return schemas.FullTextAdded(has_text=has_text)
+
+
+@full_texts_router.get("/records/{record_id}/full-text", response_class=Response)
+def full_text(who: Reader, record_id: RecordId) -> Response:
+    """Take along the PDF of a record."""
+    return find_full_text(who.review, record_id).answer()
+
+
+@full_texts_router.delete("/records/{record_id}/full-text", status_code=204)
+def remove(who: Reviewer, record_id: RecordId) -> None:
+    """Remove the PDF of a record."""
+    remove_full_text(who.review, who.user.id, record_id)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from textbayes.app.pages import account, categories, full_texts, projects, review
+from textbayes.app.pages import account, categories, projects, review
 
 page_router = APIRouter()
 for part in (
     account.router,
     projects.router,
     review.router,
-    full_texts.router,
     categories.router,
     projects.settings_router,
     account.models_router,

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from textbayes.app import categories, judging
 from textbayes.app.access import Owner, Reader, Registry, Reviewer, training_of
-from textbayes.app.labels import NONE
+from textbayes.app.labelling import NONE
 from textbayes.app.pages.render import page
 
 router = APIRouter(prefix="/projects/{project_id}")

@@ -15,7 +15,7 @@ from textbayes.app.duplicates import list_duplicates, merge, unmerge
 from textbayes.app.exports import CATEGORY_KINDS, KINDS, OF_RECORDS, export, read_project
 from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
 from textbayes.app.invites import DAYS, list_invites, make_invite, withdraw
-from textbayes.app.labels import read_labels
+from textbayes.app.labelling import read_labels
 from textbayes.app.live import CATEGORIES, SCREENING
 from textbayes.app.pages.render import page
 from textbayes.app.projects import Added, NewProject, add_records, delete_project, list_projects, project_of_file
@@ -84,7 +84,8 @@ def take(
     action: Annotated[str, Form()] = "create",
 ) -> Response:
     """Make a project of a file, or look at it again with other fields."""
-    mapping = Mapping(tuple(dict.fromkeys(field for field in (title_field, text_field) if field)), id_field)
+    columns = (title_field, text_field) if text_field not in ("", title_field) else (title_field,)
+    mapping = Mapping(columns if any(columns) else (), id_field)
     if action == "look":
         given: Given = {
             "name": name, "questions": questions, "double": double, "learns": learns, "take_answers": take_answers,

@@ -17,8 +17,8 @@ from textbayes.app.access import Access
 from textbayes.app.accounts import Visitor
 from textbayes.app.stages import topic_of
 from textbayes.core.errors import plural
-from textbayes.display.lines import visible
-from textbayes.evaluate.asked import Share
+from textbayes.display import visible
+from textbayes.evaluate.intervals import Share
 from textbayes.report.render import percent, signed
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -43,6 +43,7 @@ def _environment() -> Environment:
         "sentence": sentence,
         "hits": hits,
         "topic_of": topic_of,
+        "said": said,
     }
     return environment
 
@@ -88,6 +89,24 @@ def sentence(text: str) -> str:
     """
     name = "." in text.split(" ", 1)[0]
     return f"{text if name else text[:1].upper() + text[1:]}."
+
+
+_IN_WORDS = {
+    "irrelevant": "not relevant",
+    "unread": "without an answer",
+    "conflict": "in conflict",
+    "aside": "skipped",
+    "noted": "with a note",
+}
+
+
+def said(answer: str) -> str:
+    """An answer, or a name of a list of records, as buttons call it.
+
+    >>> said("irrelevant"), said("relevant")
+    ('not relevant', 'relevant')
+    """
+    return _IN_WORDS.get(answer, answer)
 
 
 def hits(text: str, find: str) -> Markup:

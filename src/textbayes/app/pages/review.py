@@ -1,11 +1,11 @@
-"""The pages of a review: answering, words, lists of records, the dashboard and conflicts."""
+"""The pages of a review: answering, words, lists of records, the dashboard, conflicts, and full texts."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, BackgroundTasks, Form, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, File, Form, Query, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
@@ -24,13 +24,14 @@ from textbayes.app.dashboard import (
     project_status,
 )
 from textbayes.app.entries import Key
+from textbayes.app.full_texts import LARGEST_PDF, add_full_text, find_full_text, list_full_texts, remove_full_text
 from textbayes.app.live import CATEGORIES
 from textbayes.app.pages.render import page, share_in_words
 from textbayes.app.prisma import prisma_numbers, prisma_picture, prisma_steps, prisma_svg
 from textbayes.app.records import SORTS, Shown, filters_of, list_records, show
 from textbayes.app.records import show as show_record
 from textbayes.app.simulation import Answers, Simulated, simulation_svg
-from textbayes.app.stages import is_full_text, topic_of
+from textbayes.app.stages import full_text_of, is_full_text, stages_of, topic_of
 from textbayes.app.words import said_words, say, strong_words, words_of_protocol
 
 router = APIRouter(prefix="/projects/{project_id}")
@@ -342,17 +343,31 @@ def prisma_file(who: Reader, topic: str | None = None) -> Response:
 
 @router.get("/conflicts")
 def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
-    """Records that people answered differently."""
-    reviewer = who.queue_of(topic or who.first_topic)
-    name = reviewer.topic
-    found = disagreements(who.review, name)
-    rows = [(show(who.review, reviewer, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
+    """Records that people answered differently, by title and abstract, and by full text."""
+    name = topic_of(who.queue_of(topic or who.first_topic).topic)
     with who.review.looking() as assignments:
-        reasons, labels = assignments.marks.choices(is_full_text(name)), assignments.labels
+        labels = assignments.labels
+    stages = [name] if labels is not None else stages_of([name])
     return page(
-        request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
-        agreements=found.agreement, reasons=reasons, labels=labels,
+        request, "conflicts.html.jinja", who, topic=name, labels=labels,
+        stages=[_conflicts_of(who, who.queue_of(stage)) for stage in stages],
     )  # fmt: skip
+
+
+def _conflicts_of(who: Access, reviewer: ReviewerQueue) -> dict[str, Any]:
+    """What the page of conflicts shows of one stage: the first records with what was said of each, and agreement."""
+    found, people = disagreements(who.review, reviewer.topic), names_of(who.review.store)
+    rows = []
+    for one in found.conflicts[:_MOST_CONFLICTS]:
+        shown = show(who.review, reviewer, one.id)
+        notes = {who.user.name: shown.note} if shown.note else {}
+        rows.append((shown, one, notes | {people.get(user, "?"): text for user, text in shown.notes.items()}))
+    with who.review.looking() as assignments:
+        reasons = assignments.marks.choices(is_full_text(reviewer.topic))
+    return {
+        "stage": reviewer.topic, "full_text": is_full_text(reviewer.topic), "rows": rows, "reasons": reasons,
+        "n": len(found.conflicts), "agreements": found.agreement,
+    }  # fmt: skip
 
 
 @router.post("/conflicts")
@@ -369,4 +384,49 @@ def settle(
     if answer == "labels":
         answer = " ".join(label or []) or "none"
     judging.settle(who.review, reviewer, id, answer, reason if answer == "irrelevant" else "")
-    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': reviewer.topic})}", 303)
+    after = urlencode({"topic": topic_of(reviewer.topic)})
+    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{after}", 303)
+
+
+@router.get("/full-texts")
+def full_texts(request: Request, who: Reader, topic: str | None = None, scanned: str = "") -> HTMLResponse:
+    """The records that are included on title and abstract, and their files; ``scanned`` is one without text."""
+    reviewer = who.queue_of(full_text_of(topic or who.first_topic))
+    listed = list_full_texts(who.review, reviewer)
+    return page(
+        request, "full_texts.html.jinja", who, topic=reviewer.topic, listed=listed, megabytes=LARGEST_PDF >> 20,
+        scanned=scanned,
+    )  # fmt: skip
+
+
+@router.get("/full-text.pdf")
+def full_text(who: Reader, id: str) -> Response:
+    """The PDF of a record."""
+    return find_full_text(who.review, id).answer()
+
+
+@router.post("/full-texts")
+def add(
+    who: Reviewer,
+    id: Annotated[str, Form()],
+    file: Annotated[UploadFile, File()],
+    topic: Annotated[str | None, Form()] = None,
+    back: Annotated[str, Form()] = "full-texts",
+) -> Response:
+    """Keep the PDF of a record."""
+    has_text = add_full_text(who.review, who.user.id, id, file.filename or "", file.file.read())
+    return _back(who, topic, back, "" if has_text else id)
+
+
+@router.post("/full-texts/remove")
+def remove(who: Reviewer, id: Annotated[str, Form()], topic: Annotated[str | None, Form()] = None) -> Response:
+    """Remove the PDF of a record."""
+    remove_full_text(who.review, who.user.id, id)
+    return _back(who, topic, "full-texts", "")
+
+
+def _back(who: Access, topic: str | None, back: str, scanned: str) -> Response:
+    stage = who.queue_of(full_text_of(topic or who.first_topic)).topic
+    asked = {"topic": stage, **({"scanned": scanned} if scanned else {})}
+    after = "judge" if back == "judge" and not scanned else "full-texts"
+    return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode(asked)}", 303)

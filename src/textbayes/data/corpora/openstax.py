@@ -18,8 +18,8 @@ from textbayes.core.errors import MalformedFileError
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import NO_FIELDS
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
+from textbayes.data.decoding import html_text
 from textbayes.data.download import PublicFile, fetch
-from textbayes.data.formats._html import html_text
 from textbayes.data.formats.jsonl import read_jsonl, write_jsonl
 
 _DROPPED = {"math", "media", "metadata", "solution", "table"}

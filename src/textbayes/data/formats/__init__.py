@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from textbayes.core.errors import MalformedFileError
+from textbayes.core.parameters import check_options
 from textbayes.core.registry import Registry
 from textbayes.core.types import NO_FIELDS, Document
 from textbayes.core.validation import check_choice
-from textbayes.data.options import check_options
 from textbayes.data.streams import Bounded, Source, make_limits, source_label
 
 

@@ -264,7 +264,7 @@ class FieldReader:
         return tuple(dict.fromkeys(name for labels in given for name in labels)) if given else MISSING_LABEL
 
     def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
-        if isinstance(value, str) and self._separator is not None:
+        if isinstance(value, str) and self._separator is not None and tidy_label(value):
             value = value.split(self._separator)
         if isinstance(value, (list, tuple)):
             # dict.fromkeys: each label once, in the order given

@@ -14,11 +14,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Unpack
 
-from textbayes.core.errors import MalformedFileError
+from textbayes.data.decoding import html_text
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.formats._html import html_text
-from textbayes.data.streams import Source, limits_of, open_input, source_label
+from textbayes.data.streams import Source, open_input, read_elements, source_label
 
 _BEGINS = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:(?:<!--.*?-->|<\?[^>]*>)\s*)*<(?:rss|feed|(?:\w+:)?RDF)\b", re.DOTALL
@@ -39,21 +38,10 @@ def read_feed(source: Source, **columns: Unpack[ColumnOptions]) -> Iterator[Reco
         Which fields are text, labels and id, and which are kept: ``title``, ``body``, ``categories``, ``id``, ``url``,
         ``date``, ``author``.
     """
-    from lxml import etree  # only when used
-
-    label, limits = source_label(source), limits_of(source)
-    fields = FieldReader(label, **columns)
+    fields = FieldReader(source_label(source), **columns)
     with open_input(source) as stream:
-        found = etree.iterparse(stream, tag=_ENTRIES, resolve_entities=False, no_network=True, load_dtd=False)
-        try:
-            for _, entry in found:
-                row = _row(entry)
-                limits.check_record(len(row["body"]), label, entry.sourceline, "entry")
-                yield fields.record(row, entry.sourceline)
-                entry.clear()
-        except etree.XMLSyntaxError as error:
-            cause = f"not a valid feed ({error.msg}): fetch it again"
-            raise MalformedFileError(label, cause, error.lineno) from error
+        for entry in read_elements(stream, _ENTRIES, "a valid feed", "fetch it again"):
+            yield fields.record(_row(entry), entry.sourceline)
 
 
 def _row(entry: Any) -> dict[str, Any]:

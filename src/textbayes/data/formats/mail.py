@@ -25,8 +25,8 @@ from typing import NamedTuple
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.archives import as_container
+from textbayes.data.decoding import html_text
 from textbayes.data.formats import FORMATS, Format, Record
-from textbayes.data.formats._html import html_text
 from textbayes.data.formats.text_files import read_folder, read_whole_file
 from textbayes.data.streams import Source, limits_of, read_lines, source_label
 

@@ -24,7 +24,7 @@ from typing import Any, Unpack
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.streams import Source, limits_of, open_input, read_lines, source_label
+from textbayes.data.streams import Source, limits_of, open_input, read_elements, read_lines, source_label
 
 Row = tuple[int | None, dict[str, str]]  # the line that a reference begins in, where it is known, and its fields
 FIELDS = ("title", "abstract", "authors", "year", "journal", "doi", "pmid", "keywords", "url")
@@ -282,19 +282,10 @@ def read_endnote(source: Source, **columns: Unpack[ColumnOptions]) -> Iterator[R
     **columns : ColumnOptions
         Which fields are text and id, and which are kept.
     """
-    from lxml import etree  # only when used
-
-    label = source_label(source)
-    fields = FieldReader(label, **columns)
+    fields = FieldReader(source_label(source), **columns)
     with open_input(source) as stream:
-        found = etree.iterparse(stream, tag="record", resolve_entities=False, no_network=True, load_dtd=False)
-        try:
-            for _, record in found:
-                yield fields.record(_endnote_row(record), record.sourceline)
-                record.clear()
-        except etree.XMLSyntaxError as error:
-            cause = f"not valid XML ({error.msg}): export it again"
-            raise MalformedFileError(label, cause, error.lineno) from error
+        for record in read_elements(stream, "record", "valid XML", "export it again"):
+            yield fields.record(_endnote_row(record), record.sourceline)
 
 
 def _endnote_row(record: Any) -> dict[str, str]:

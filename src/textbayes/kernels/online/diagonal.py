@@ -1,6 +1,6 @@
 """Assumed-density updates of independent Gaussian weights, for many labels in one reading of each document.
 
-For a document x with outcome y of one label, with g_j = var_j x_j and Z as in ``online_outcome.py``,
+For a document x with outcome y of one label, with g_j = var_j x_j and Z as in ``document.py``,
 
     mean_j ← mean_j + g_j·∂ ln Z,   var_j ← var_j + g_j²·∂² ln Z,
 
@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from textbayes.kernels._cache import njit
-from textbayes.kernels.online.outcome import outcome
+from textbayes.kernels.online.document import outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.kernels._cache import njit
-from textbayes.kernels.online.outcome import outcome, refined_outcome
+from textbayes.kernels.online.document import outcome, refined_outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

@@ -31,8 +31,8 @@ import math
 import numpy as np
 
 from textbayes.kernels._cache import njit
+from textbayes.kernels.online.document import outcome
 from textbayes.kernels.online.full import quadratic_form, subtract_outer, symmetric_times
-from textbayes.kernels.online.outcome import outcome
 
 _NOTHING_NEW = 1e-10  # of K(x, x): a remainder this small is rounding
 

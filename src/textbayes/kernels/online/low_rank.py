@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from textbayes.kernels._cache import njit
-from textbayes.kernels.online.outcome import outcome
+from textbayes.kernels.online.document import outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.array_fields import Array, Csr, Hyper
+from textbayes.core.array_fields import LARGEST, Array, Csr, Hyper
 from textbayes.core.codec import TINY, Field, Flag, List, Null, Number, Text, Whole
 from textbayes.core.errors import InputError
-from textbayes.core.saved_arrays import LARGEST
 from textbayes.core.state import with_fields
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice

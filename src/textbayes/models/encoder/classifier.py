@@ -26,6 +26,7 @@ from textbayes.models.encoder.schedule import WAYS
 from textbayes.text.subwords import NONE, Special
 from textbayes.text.tokens import tokens_in
 
+_body: Any = LazyModule("textbayes.models.encoder.body")
 _network: Any = LazyModule("textbayes.models.encoder.network")
 
 _LOOKED_AT = 500  # texts, for what half precision costs
@@ -100,7 +101,7 @@ class EncoderClassifier(TextModel, BaseEstimator):
         options = options or FitOptions()
         exclusive, ids = space.kind == "multiclass", tokens_in(features.weights)
         target = indicator.argmax(axis=1) if exclusive else indicator
-        body, device = _network.read_body(self.encoder), "cuda" if on_card(self.device) else "cpu"
+        body, device = _body.read_body(self.encoder), "cuda" if on_card(self.device) else "cpu"
         one = self.unfitted()
         one.networks_ = [
             _network.fitted(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from torch.nn import functional
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.models.encoder.body import empty_body
 from textbayes.models.encoder.schedule import SMALL, Schedule
 from textbayes.text.subwords import NONE, Special
 
@@ -112,24 +112,6 @@ class Tokens:
         return self._rows[:, :longest].index_select(0, which), mask
 
 
-def read_body(folder: str | Path) -> Any:
-    """The encoder in a folder, in single precision; nothing is fetched, and no code but that of transformers is run."""
-    from transformers import AutoModel
-    from transformers.utils import logging
-
-    shows = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        return AutoModel.from_pretrained(
-            str(folder), dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False
-        )
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        raise InputError(f"the encoder in {folder} cannot be loaded: {error}") from error
-    finally:
-        if shows:
-            logging.enable_progress_bar()
-
-
 def saved(network: Network) -> dict[str, AnyArray]:
     """The weights that answers depend on, in half precision, by name."""
     return {name: weight.cpu().half().numpy() for name, weight in _weights(network).items()}
@@ -178,20 +160,15 @@ def restored(
         As for ``Network``.
     device : str
     """
-    from transformers import AutoConfig, AutoModel
-
-    known = {key: value for key, value in config.items() if key not in ("auto_map", "model_type")}
     try:
-        if int(known.get("num_hidden_layers", 12)) > len(arrays):
-            raise ValueError(f"it has weights of fewer than {known['num_hidden_layers']} layers")
-        described = AutoConfig.for_model(config["model_type"], **known)
         with torch.random.fork_rng(devices=[]):
             for place in ("meta", "cpu"):  # on the first nothing takes memory, whatever the file claims
                 with torch.device(place):
-                    body = AutoModel.from_config(described, trust_remote_code=False).float()
-                    network = Network(body, special, n_outputs, exclusive, unit)
+                    network = Network(empty_body(config, len(arrays)), special, n_outputs, exclusive, unit)
                 _check_shapes(network, arrays)
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+    except ModelFileError:
+        raise
+    except Exception as error:  # transformers raises nothing more exact
         raise ModelFileError(f"the model's encoder cannot be made: {error}") from error
     load(network, arrays)
     return network.to(torch.device(device)).eval().requires_grad_(False)
@@ -216,7 +193,7 @@ def fitted(
     Parameters
     ----------
     body : transformers model
-        See :func:`read_body`.
+        See :func:`~textbayes.models.encoder.body.read_body`.
     special : Special
     ids : array (n_texts, longest)
         As ``Subwords`` gives them.

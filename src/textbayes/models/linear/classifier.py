@@ -29,8 +29,14 @@ from textbayes.models.base import FitOptions, watched
 from textbayes.models.linear.model import LinearModel
 from textbayes.models.linear.words import keep_words, ratio_scales, top_words
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
-from textbayes.posterior.intervals import PRACTICAL_SIZE, class_interval, predictive_probabilities, probability_interval
-from textbayes.posterior.uncertainty import Uncertainty, gaussian_uncertainty
+from textbayes.posterior.intervals import (
+    PRACTICAL_SIZE,
+    Uncertainty,
+    class_interval,
+    gaussian_uncertainty,
+    predictive_probabilities,
+    probability_interval,
+)
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:
@@ -346,15 +352,16 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         return self.prior if isinstance(self.prior, str) else str(self.prior.name)
 
     def settings_description(self) -> str:
-        """Link, prior and scale.
+        """Link, prior and scale, and plain EM, which ends before the mode.
 
         >>> BayesLinearClassifier(prior="laplace", scale=10.0).settings_description()
         'logit link, laplace prior of scale 10'
         """
         link = "link found for each label" if self._searches_link() else f"{make_link(self.link).name} link"
+        end = ", plain EM" if getattr(self._method(), "plain", False) else ""
         if not isinstance(self.prior, str):
-            return f"{link}, {self.description()} prior"
-        return f"{link}, {self.prior} prior{self._scale_description()}"
+            return f"{link}, {self.description()} prior{end}"
+        return f"{link}, {self.prior} prior{self._scale_description()}{end}"
 
     def _scale_description(self) -> str:
         scale = np.asarray(self.scale, dtype=np.float64)

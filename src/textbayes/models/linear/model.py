@@ -12,7 +12,7 @@ from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.links import BaseLink
 from textbayes.models.base import TextModel, shared_parts
-from textbayes.posterior.uncertainty import Uncertainty
+from textbayes.posterior.intervals import Uncertainty
 
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws

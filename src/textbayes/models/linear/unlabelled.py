@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 from scipy.sparse.linalg import svds
 
 from textbayes.core.errors import InputError
@@ -138,10 +138,13 @@ class MixtureWeights(LinearScores):
         shares, sizes = _word_shares(self.concentration * words, prior), _class_shares(texts)
         before, self.objectives_ = None, []
         for _ in range(self.max_iter):
-            joint = self.concentration * np.asarray(U @ shares.T) + sizes
+            joint = self.concentration * _times(U, shares.T) + sizes
             joint[:, ~known] = -np.inf
-            evidence = special.logsumexp(joint, axis=1, keepdims=True)
-            members = np.exp(joint - evidence)
+            highest = joint.max(axis=1, keepdims=True)
+            members = np.exp(joint - highest)
+            total_of = members.sum(axis=1, keepdims=True)
+            members /= total_of
+            evidence = highest + np.log(total_of)
             labelled = texts @ sizes + self.concentration * float((words * shares).sum())
             self.objectives_.append(
                 float(labelled + self.share * evidence.sum() + (shares @ prior).sum() + sizes.sum())
@@ -149,7 +152,7 @@ class MixtureWeights(LinearScores):
             if before is not None and np.abs(members - before).sum(axis=1).mean() < self.tol:
                 break
             before = members
-            found = words + self.share * np.asarray(columns @ members).T
+            found = words + self.share * _times(columns, members).T
             shares = _word_shares(self.concentration * found, prior)
             sizes = _class_shares(texts + self.share * members.sum(axis=0))
         self.word_shares_, self.class_shares_ = shares, sizes
@@ -201,6 +204,13 @@ class LatentRegression(LinearScores):
         one.fit(sparse.csr_matrix(X @ directions), sparse.csr_matrix(indicator), sample_weight=sample_weight)
         self.coef_, self.intercept_ = one.coef_ @ directions.T, one.intercept_
         return self
+
+
+def _times(A: Any, B: FloatArray) -> FloatArray:
+    """``A @ B`` of a sparse and a dense matrix; two columns one by one, which takes half as long as both together."""
+    if B.shape[1] > 2:
+        return np.asarray(A @ B)
+    return np.stack([A @ np.ascontiguousarray(column) for column in B.T], axis=1)
 
 
 def _word_shares(occurrences: FloatArray, prior: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from textbayes.links import make_link
 from textbayes.models import model_types
 from textbayes.models.base import FitOptions, class_codes, watched
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
-from textbayes.posterior.uncertainty import Uncertainty
+from textbayes.posterior.intervals import Uncertainty
 from textbayes.priors import BasePrior, make_prior
 
 _UNSEEN = 10.0  # logarithm of how much rarer than the rarest a class is taken to be that no document has

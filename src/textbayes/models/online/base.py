@@ -18,7 +18,7 @@ from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import canonical, check_finite
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 
-rows_kernels = LazyModule("textbayes.kernels.online.rows")
+rows_kernels = LazyModule("textbayes.kernels.online.document")
 
 
 class WordRows(NamedTuple):

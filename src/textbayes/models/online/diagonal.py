@@ -18,7 +18,7 @@ from textbayes.models.online.base import LinearPredictor, OnlinePosterior, WordR
 from textbayes.models.online.likelihood import ClosedForm
 
 diagonal_kernels = LazyModule("textbayes.kernels.online.diagonal")
-rows_kernels = LazyModule("textbayes.kernels.online.rows")
+rows_kernels = LazyModule("textbayes.kernels.online.document")
 
 
 def _n_weights(sizes: Sizes) -> int:

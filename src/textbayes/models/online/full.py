@@ -29,7 +29,7 @@ from textbayes.models.online.base import (
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 
 full_kernels = LazyModule("textbayes.kernels.online.full")
-outcome_kernels = LazyModule("textbayes.kernels.online.outcome")
+outcome_kernels = LazyModule("textbayes.kernels.online.document")
 
 NO_SITES = np.empty((0, 2))
 NOTHING_WAITS = np.empty((0, 0)), np.empty(0), 0

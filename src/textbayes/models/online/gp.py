@@ -27,7 +27,7 @@ from textbayes.models.online.base import (
 from textbayes.models.online.likelihood import ClosedForm
 
 gp_kernels = LazyModule("textbayes.kernels.online.gp")
-rows_kernels = LazyModule("textbayes.kernels.online.rows")
+rows_kernels = LazyModule("textbayes.kernels.online.document")
 
 #: (documents A, documents B), both CSR over the same words → array (n_A, n_B); symmetric and positive semi-definite.
 KernelFunction = Callable[[Any, Any], FloatArray]

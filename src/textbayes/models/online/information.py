@@ -24,7 +24,7 @@ from textbayes.core.validation import as_numbers, check_choice
 from textbayes.models.online.base import Bank, canonical_rows
 from textbayes.models.online.likelihood import OnlineLikelihood
 
-outcome_kernels = LazyModule("textbayes.kernels.online.outcome")
+outcome_kernels = LazyModule("textbayes.kernels.online.document")
 
 Method = Literal["gaussian", "exact", "paper"]
 _METHODS = ("gaussian", "exact", "paper")

@@ -26,8 +26,7 @@ from textbayes.models.online.gp import GaussianProcess
 from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior
 from textbayes.models.saved_weights import LinkField
-from textbayes.posterior.intervals import class_interval
-from textbayes.posterior.uncertainty import Uncertainty, gaussian_uncertainty
+from textbayes.posterior.intervals import Uncertainty, class_interval, gaussian_uncertainty
 from textbayes.priors import make_prior
 
 COVARIANCES = ("diagonal", "full", "low_rank")

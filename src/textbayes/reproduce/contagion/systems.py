@@ -18,8 +18,8 @@ from textbayes.data import Corpus, load_corpus
 from textbayes.lexical.delta2 import Model, delta2_test
 from textbayes.models.counts import BaseCountModel, make_count_model
 from textbayes.reproduce.experiment import Systems, best_setting
-from textbayes.select.rules import best_over_labels, select_per_label
 from textbayes.select.score_functions import scores
+from textbayes.select.selectors import best_over_labels, select_per_label
 from textbayes.text import TextVectorizer
 
 _MIN_DF = 3  # documents that a word must be in; rarer ones no test could choose

@@ -26,7 +26,7 @@ from textbayes.priors.laplace import Laplace
 from textbayes.reproduce.experiment import Systems, best_setting, indicator, run_units
 from textbayes.reproduce.results import published_figures
 from textbayes.select import scores
-from textbayes.select.rules import select_per_label
+from textbayes.select.selectors import select_per_label
 from textbayes.text import TextVectorizer
 
 Rate = Callable[[float], float]

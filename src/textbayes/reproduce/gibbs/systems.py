@@ -42,7 +42,7 @@ from textbayes.reproduce.gibbs.sampling import (
 )
 from textbayes.reproduce.results import standard_error
 from textbayes.select import scores
-from textbayes.select.rules import select_per_label
+from textbayes.select.selectors import select_per_label
 from textbayes.text import TermWeighting, TextVectorizer
 
 # The textbook domains that stand for the paper's, in its order; there is none of art.

@@ -27,7 +27,7 @@ from textbayes.models.online import (
 from textbayes.models.online.gp import KernelFunction
 from textbayes.reproduce.experiment import Systems, TextRules
 from textbayes.select import scores
-from textbayes.select.rules import select_per_label
+from textbayes.select.selectors import select_per_label
 from textbayes.text import TermWeighting
 
 SVMS = ("SVMa-1", "SVMa-2", "SVMa-R1", "SVMb-1", "SVMb-2", "SVMb-R1")

@@ -13,9 +13,8 @@ import numpy as np
 from textbayes.evaluate import compare
 from textbayes.reproduce.experiment import Exhibit, PaperRun, TextRules
 from textbayes.reproduce.online import systems
-from textbayes.reproduce.online.beyond import table_2b, table_7a, table_7b
+from textbayes.reproduce.online.beyond import table_2b, table_4d, table_7a, table_7b
 from textbayes.reproduce.online.filtering_tables import FILTERING
-from textbayes.reproduce.online.region import table_4d
 from textbayes.reproduce.online.systems import (
     BAYESIAN,
     PASSES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from textbayes.kernels.linear.logit import class_power_likelihood
+from textbayes.kernels.linear.likelihoods import class_power_likelihood
 
 N_MEMBERS, N_CLASSES = 3, 5
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from references.online import learn_document
+from textbayes.kernels.online.document import restrict_rows
 from textbayes.kernels.online.full import MOST, learn_full, look_full, predict_deferred, take_full
-from textbayes.kernels.online.rows import restrict_rows
 from textbayes.models.online import PAPER_PROBIT, OnlineLikelihood
 from textbayes.models.online.full import NOTHING_WAITS
 

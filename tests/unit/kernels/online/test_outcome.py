@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from textbayes.kernels.online.outcome import outcome, refined_outcome
+from textbayes.kernels.online.document import outcome, refined_outcome
 from textbayes.links.flip import Flip
 from textbayes.models.online import OnlineLikelihood
 

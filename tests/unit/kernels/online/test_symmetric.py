@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.kernels.online.document import rows_times_columns
 from textbayes.kernels.online.full import mirror, quadratic_form, subtract_outer, symmetric_times
-from textbayes.kernels.online.rows import rows_times_columns
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 21]
 

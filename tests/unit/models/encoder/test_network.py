@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import socket
 from functools import partial
 
 import numpy as np
@@ -18,6 +21,7 @@ from references.encoders import GROUPS, draw, write_encoder
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.machine import cuda_is_there
 from textbayes.models.encoder import network as networks
+from textbayes.models.encoder.body import read_body
 from textbayes.models.encoder.schedule import Schedule, operations
 from textbayes.text.subwords import NONE, Subwords
 
@@ -36,7 +40,7 @@ def subwords(folder):
 
 @pytest.fixture(scope="module")
 def body(folder):
-    return networks.read_body(folder)
+    return read_body(folder)
 
 
 @pytest.fixture(scope="module")
@@ -212,4 +216,73 @@ def test_few_texts_are_read_more_often(n_texts, folder):
 def test_a_folder_without_weights_is_refused(tmp_path, folder):
     (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
     with pytest.raises(InputError, match="cannot be loaded"):
-        networks.read_body(tmp_path)
+        read_body(tmp_path)
+
+
+# What a configuration may say beside the truth, and the refusal; None where it makes no difference.
+CLAIMS = {
+    "another kind of network": ({"model_type": "gpt2"}, "its kind is 'gpt2'"),
+    "a network to be fetched": (
+        {"model_type": "maskformer", "backbone": "some/network", "use_pretrained_backbone": True},
+        "its kind is 'maskformer'",
+    ),
+    "kernels to be fetched": ({"attn_implementation": "some/kernel", "_attn_implementation": "some/kernel"}, None),
+    "code": ({"auto_map": {"AutoModel": "code.Network", "AutoConfig": "code.Config"}}, None),
+    "another way to load": ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}}, None),
+    "labels without number": ({"num_labels": 10**12}, None),
+    "methods": ({"to_dict": 1, "attribute_map": {"hidden_size": "n"}, "transformers_weights": "../other.bin"}, None),
+    "layers without number": ({"num_hidden_layers": 10**9}, "too few for num_hidden_layers 1,000,000,000"),
+    "a number in words": ({"hidden_size": "many"}, "hidden_size"),
+    "no numbers at all": ({"num_attention_heads": 0}, "cannot be"),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_nothing_but_a_known_encoder_is_made_of_a_configuration(three, folder, tmp_path, monkeypatch, claim):
+    def refuse(*_, **__):
+        pytest.fail("something was to be fetched")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    changes, refused = CLAIMS[claim]
+    own = shutil.copytree(folder, tmp_path / "own")
+    config = json.loads((own / "config.json").read_text(encoding="utf-8")) | changes
+    (own / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    arrays = networks.saved(three)
+    if refused is None:
+        assert type(read_body(own)) is type(three.body)
+        networks.restored(config, arrays, three.special, 3, True, False, "cpu")
+        return
+    with pytest.raises(InputError, match=refused):
+        read_body(own)
+    with pytest.raises(ModelFileError, match=refused):
+        networks.restored(config, arrays, three.special, 3, True, False, "cpu")
+
+
+def test_a_folder_with_weights_of_another_encoder_is_refused(folder, tmp_path):
+    own = shutil.copytree(folder, tmp_path / "own")
+    config = json.loads((own / "config.json").read_text(encoding="utf-8")) | {"num_hidden_layers": 3}
+    (own / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(InputError, match=r"no weights for encoder\.layer\.2"):
+        read_body(own)
+
+
+def test_layers_of_any_name_are_counted(tmp_path):
+    from transformers import DistilBertConfig, DistilBertModel
+
+    DistilBertModel(DistilBertConfig(dim=8, n_heads=2, n_layers=1, hidden_dim=8, vocab_size=9)).save_pretrained(
+        tmp_path
+    )
+    assert read_body(tmp_path).config.hidden_size == 8
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps(config | {"n_layers": 10**9}), encoding="utf-8")
+    with pytest.raises(InputError, match="too few for n_layers"):
+        read_body(tmp_path)
+
+
+def test_weights_in_pickle_are_not_loaded(tmp_path, folder):
+    own = shutil.copytree(folder, tmp_path / "own")
+    torch.save(read_body(own).state_dict(), own / "pytorch_model.bin")
+    (own / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="cannot be loaded"):
+        read_body(own)

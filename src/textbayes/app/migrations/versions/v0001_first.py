@@ -81,17 +81,67 @@ def upgrade() -> None:
         sa.Column("action", sa.Text, nullable=False),
         sa.Column("what", sa.Text, nullable=False),
     )
+    op.create_table(
+        "models",
+        sa.Column("id", sa.Text, primary_key=True),
+        _user(),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("message", sa.Text, nullable=False),
+        sa.Column("content", sa.LargeBinary),
+        sa.Column("report", sa.Text),
+        sa.Column("classified", sa.LargeBinary),
+        sa.Column("file", sa.Text),
+        sa.Column("created", sa.Float(53), nullable=False),
+    )
+    op.create_table(
+        "tries",
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("last", sa.Float(53), nullable=False),
+    )
+    op.create_table(
+        "full_texts",
+        _project(),
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("file", sa.Text, nullable=False),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.Column("created", sa.Float(53), nullable=False),
+    )
+    op.create_table(
+        "duplicates",
+        sa.Column("id", sa.Integer, primary_key=True),
+        _project(primary_key=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("into", sa.Text, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.Column("fields", sa.JSON, nullable=False),
+    )
+    op.create_table(
+        "invites",
+        sa.Column("id", sa.Text, primary_key=True),
+        _project(primary_key=False),
+        _user(nullable=True),
+        sa.Column("key", sa.Text, nullable=False),
+        sa.Column("role", sa.Text, nullable=False),
+        sa.Column("uses", sa.Integer, nullable=False),
+        sa.Column("expires", sa.Float(53), nullable=False),
+        sa.Column("created", sa.Float(53), nullable=False),
+    )
     for statement in _SQLITE if op.get_bind().dialect.name == "sqlite" else _POSTGRESQL:
         op.execute(statement)
 
 
-def _project() -> sa.Column[str]:
-    return sa.Column("project_id", sa.Text, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)
+def _project(primary_key: bool = True) -> sa.Column[str]:
+    reference = sa.ForeignKey("projects.id", ondelete="CASCADE")
+    return sa.Column("project_id", sa.Text, reference, nullable=False, primary_key=primary_key)
 
 
-def _user(primary_key: bool = False) -> sa.Column[int]:
+def _user(primary_key: bool = False, nullable: bool = False) -> sa.Column[int]:
     reference = sa.ForeignKey("users.id", ondelete="CASCADE")
-    return sa.Column("user_id", sa.Integer, reference, nullable=False, primary_key=primary_key)
+    return sa.Column("user_id", sa.Integer, reference, nullable=nullable, primary_key=primary_key)
 
 
 # Events go when their project goes, and not before.

@@ -25,6 +25,13 @@ document.querySelectorAll("form[data-drop]").forEach((form) => {
   });
 });
 
+const tickAll = document.getElementById("tick-all");
+if (tickAll) {
+  tickAll.hidden = false;
+  tickAll.addEventListener("change", (event) =>
+    document.querySelectorAll("input[form=many][name=id]").forEach((one) => { one.checked = event.target.checked; }));
+}
+
 const main = document.querySelector("main[data-judge]");
 const loaded = secret(); // this page, as it was loaded
 const boxes = new Map([...document.querySelectorAll("[data-project]")].map((one) => [one.dataset.project, outbox(one.dataset.project)]));
@@ -355,8 +362,9 @@ function judging() {
     if (typing && event.key === "Escape") { event.target.blur(); return; }
     if (typing || !keys.checked || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "Enter" && event.target.closest("a, button, summary")) return; // it has its own use there
-    const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
-    const number = /^Digit[1-9]$/.test(event.code) ? Number(event.code.at(-1)) - 1 : -1;
+    // Digits by their place, since on some keyboards they need Shift; and those of the number pad.
+    const number = /^(Digit|Numpad)[1-9]$/.test(event.code) ? Number(event.code.at(-1)) - 1 : -1;
+    const key = number >= 0 && !event.shiftKey ? String(number + 1) : event.key.length === 1 ? event.key.toUpperCase() : event.key;
     const pressed = document.querySelector(`.answers [aria-keyshortcuts="${CSS.escape(key)}"]`);
     if (number >= 0 && event.shiftKey) {
       current()?.querySelectorAll(".tags input[type=checkbox]")[number]?.click();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from textbayes.display.lines import cell_width, padded, shortened, wrapped
+from textbayes.display import cell_width, padded, shortened, wrapped
 
 TEXT = "The members agree, and disagree about 貨幣市場 now and then"
 

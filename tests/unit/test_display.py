@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import matplotlib
 import pytest
 
-from textbayes.display.pages import Colours, blank_figure, figure_svg
+from textbayes.display import Colours, blank_figure, figure_svg
 
 COLOURS = Colours(ink="#112233", ticks="#445566", axes="#778899")
 

@@ -1,1 +1,0 @@
-"""Figures and pages: how plots are drawn and HTML is laid out, whatever they show."""
