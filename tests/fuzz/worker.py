@@ -25,12 +25,13 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from textbayes.core.errors import TextBayesError
 
 CPU_SECONDS = 5  # a case that takes longer hangs
-CLOCK_SECONDS = 60  # of one that waits instead of computing; generous, since the machine may be busy
+CLOCK_SECONDS = 60  # of one that waits: without CPU time in so long it hangs, unless the machine gives it none
 MEMORY = 1 << 30  # bytes of address space that a case may add to what the process has at the start
 
 Mutate = Callable[[random.Random], tuple[str, Any]]
@@ -115,7 +116,14 @@ def _child(target: Target, mutate: Mutate, cases: range, until: float, found: Fi
     os.close(write)
     at, what, rest = cases[0], "before it began", b""
     try:
-        while select.select([read], [], [], CLOCK_SECONDS)[0]:
+        used = 0.0
+        while True:
+            if not select.select([read], [], [], CLOCK_SECONDS)[0]:
+                before, used = used, _cpu_seconds(child)
+                if used > before or _waits_for_a_core(child):  # it computes, however slowly on a busy machine
+                    continue
+                os.kill(child, signal.SIGKILL)
+                break
             received = os.read(read, 1 << 16)
             if not received:
                 break
@@ -127,8 +135,6 @@ def _child(target: Target, mutate: Mutate, cases: range, until: float, found: Fi
                     continue
                 _note(found, at, what, said)
                 at, what = at + 1, "before it began"
-        else:
-            os.kill(child, signal.SIGKILL)
     finally:
         os.close(read)
     _, status, usage = os.wait4(child, 0)
@@ -142,6 +148,21 @@ def _child(target: Target, mutate: Mutate, cases: range, until: float, found: Fi
     detail = f"more than {CPU_SECONDS} s" if number == signal.SIGPROF else f"signal {number}"
     _note(found, at, what, {"kind": "hang" if hung else "crash", "detail": detail})
     return at + 1
+
+
+def _cpu_seconds(process: int) -> float:
+    """CPU time that a process has used."""
+    user, system = _stat(process)[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _waits_for_a_core(process: int) -> bool:
+    return _stat(process)[0] == "R"
+
+
+def _stat(process: int) -> list[str]:
+    """What Linux says of a process, from its state on."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
 
 
 def _note(found: Findings, case: int, what: str, said: dict[str, Any]) -> None:

@@ -258,6 +258,7 @@ _POWERS = np.array([0.5, 0.75, 1.0, 1.5])  # by which the error falls, once labe
 _HALVES = 60  # numbers of labels tried, at which half of what can be learnt is learnt
 _RESAMPLED = 200
 _LEAST_RISE, _WIDE = 0.01, 0.24  # of a curve, and of a band in which a flat curve says nothing
+_FEW, _NEAR_END = 60, 0.95  # texts of which the band of one half is that wide; a share that can hardly grow
 _FURTHEST = 64  # times as many labels as there are, as far as the curve is followed
 
 
@@ -325,7 +326,8 @@ class Growth(NamedTuple):
 
     ``sizes``, ``share``, ``low`` and ``high`` are arrays; the ends are those of a 95 % band. ``enough`` is the number
     of labelled texts from which on another ``step`` of them add less than ``least``, with a probability of 95 %; None
-    if that is further away than the curve can be followed.
+    if that is further away than the curve can be followed. ``n`` is the number of texts of equal weight that those by
+    which it was measured amount to.
     """
 
     sizes: IntArray
@@ -333,12 +335,17 @@ class Growth(NamedTuple):
     low: FloatArray
     high: FloatArray
     enough: int | None
+    n: int
 
     @property
     def can_be_told(self) -> bool:
-        """Whether the labels are enough for a forecast: the curve rises, or its band is narrow."""
+        """Whether the labels are enough for a forecast: the curve rises, or it is flat and its band narrow.
+
+        Of few texts the band may be narrow by chance; then only a curve near its end says something.
+        """
         rises = self.share[-1] - self.share[0] >= _LEAST_RISE
-        return bool(rises or (self.high - self.low).max() <= _WIDE)
+        known = self.n >= _FEW or self.share[-1] >= _NEAR_END
+        return bool(rises or (known and (self.high - self.low).max() <= _WIDE))
 
 
 def expected_growth(
@@ -400,7 +407,7 @@ def expected_growth(
     low, high = np.quantile(reached, [0.025, 0.975], axis=0)
     stops = np.flatnonzero(np.quantile(gains, 0.95, axis=0) < least)
     enough = int(places[stops[0]]) if len(stops) else None
-    return Growth(targets, expected, np.minimum(low, expected), np.maximum(high, expected), enough)
+    return Growth(targets, expected, np.minimum(low, expected), np.maximum(high, expected), enough, n_drawn)
 
 
 class _Curve(NamedTuple):
