@@ -6,8 +6,9 @@ The filter goes from texts to decisions: words are counted and weighed, and for 
 relevance, the expected information gain of a judgement, and the decision; what is delivered is kept, so that it can be
 judged. It is the very loop of ``textbayes filter``, in memory and with nobody judging. The peer only predicts: 34
 linear models on hashed counts, as scikit-learn has them by default. Both learn the same labelled documents beforehand,
-which is not timed, and both read the same lists of texts. The words behind each delivery, which the peer does not tell
-either, are left out; the figure with them is printed as well.
+which is not timed, and both read the same lists of texts. Compared is CPU time, that of all threads together: the peer
+has one, the filter one for each core. The words behind each delivery, which the peer does not tell either, are left
+out; the figure with them is printed as well.
 
 The filter's decisions are compared, bit for bit, with those of the reference: one document at a time, one topic after
 the other.
@@ -21,7 +22,7 @@ the filter as it was at the start, is timed twenty times in every tenth, and rat
 are held to the bar. What the filter keeps is printed too: memory grows by what is delivered.
 
 Usage: python benchmarks/bench_filter_throughput.py [--documents N] [--runs 1] [--streams N ...] [--part peer|streams].
-Exits 1 when below 2×, or when the last tenth of a stream has less than 0.9 times the rate of the first. The log is
+Exits 1 when below 1×, or when the last tenth of a stream has less than 0.9 times the rate of the first. The log is
 written to the folder of temporary files (TMPDIR); every delivery waits for its disk.
 """
 
@@ -48,7 +49,7 @@ from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder, simulate
 from textbayes.stream.run import run
 from textbayes.stream.scoring import EachTopic
 
-BAR = 2.0
+BAR = 1.0  # of CPU time; the time by the clock was to be half the peer's, on two cores
 EVERY = 40  # one document in so many is labelled
 N_COMPARED = 2_000
 STREAMS = (50_000, 150_000, 500_000)
@@ -191,16 +192,16 @@ def beside_peer(labelled: list[Document], topics: Any, texts: list[str], runs: i
     models = [SGDClassifier(random_state=0).fit(X, [topic in d.labels for d in labelled]) for topic in topics]
     best: dict[str, float] = {}
     for _ in range(runs):
-        begin = time.perf_counter()
+        begin = time.process_time()
         n_yes = peer_pass(vectorizer, models, texts)
-        middle = time.perf_counter()
+        middle = time.process_time()
         best["peer"] = min(best.get("peer", float("inf")), middle - begin)
         for name, explain in (("filter", False), ("with words", True)):
             desk = start()
-            begin = time.perf_counter()
+            begin = time.process_time()
             n_delivered = sum(1 for _ in simulate(desk, documents(ids, texts), judged=False, explain=explain))
-            best[name] = min(best.get(name, float("inf")), time.perf_counter() - begin)
-    print(f"{len(labelled):,} labelled documents, then {len(texts):,} for {len(topics)} topics")
+            best[name] = min(best.get(name, float("inf")), time.process_time() - begin)
+    print(f"{len(labelled):,} labelled documents, then {len(texts):,} for {len(topics)} topics; CPU time")
     print(f"HashingVectorizer + SGDClassifiers  {best['peer']:7.1f} s  {len(texts) / best['peer']:8,.0f} documents/s")
     print(f"  {n_yes:,} times yes")
     print(
@@ -227,7 +228,7 @@ def main() -> None:
         texts = list(corpus.texts[-arguments.documents :] if arguments.documents else corpus.texts)
         same, ratio = beside_peer(labelled, corpus.label_names, texts, arguments.runs)
         passed = same and ratio >= BAR
-        figures.append(f"{ratio:.2f}x the peer's documents a second (bar {BAR:g}x)")
+        figures.append(f"{ratio:.2f}x the peer's documents a second of CPU time (bar {BAR:g}x)")
     if arguments.part != "peer":
         ratios = compare_streams(corpus, labelled, arguments.streams)
         passed = passed and min(ratios) >= STEADY

@@ -141,7 +141,8 @@ def _judged(own: list[Cell], told: Mapping[str, Any], settings: Mapping[str, Any
                 status = "in order"
             else:
                 status = "differs"
-            yield cell._replace(status=status, reason=settings.get(status, told.get(status, _REASONS.get(status, ""))))
+            kept = (settings, told.get("rows", {}).get(cell.row, {}), told, _REASONS)
+            yield cell._replace(status=status, reason=next((one[status] for one in kept if status in one), ""))
 
 
 def _may_be_otherwise(cell: Cell, other: Cell, forced: str) -> bool:

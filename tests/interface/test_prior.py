@@ -28,6 +28,28 @@ def test_names_descriptions_and_files_make_one_table(run, tmp_path):
     assert table == {("money", "money"): "for", ("goals and matches", "sport"): "for", ("corn", "grain"): 2.0}
 
 
+def test_a_vocabulary_describes_labels(run, lines, tmp_path):
+    file = tmp_path / "goods.rdf"
+    file.write_text(
+        """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+        xmlns:skos="http://www.w3.org/2004/02/skos/core#">
+        <skos:Concept rdf:about="#g"><skos:prefLabel xml:lang="en">grain</skos:prefLabel>
+        <skos:altLabel xml:lang="en">cereals</skos:altLabel><skos:altLabel xml:lang="de">Getreide</skos:altLabel>
+        </skos:Concept><skos:Concept rdf:about="#t"><skos:prefLabel xml:lang="en">tea</skos:prefLabel>
+        <skos:definition xml:lang="en">A drink of leaves.</skos:definition></skos:Concept>
+        <skos:Concept rdf:about="#x"><skos:prefLabel xml:lang="en">steel</skos:prefLabel></skos:Concept></rdf:RDF>""",
+        encoding="utf-8",
+    )
+    told = {row["label"]: row["word"] for row in lines("prior", "--descriptions", file)}
+    assert told == {"grain": "cereals", "tea": "A drink of leaves."}
+    rows = lines("prior", "--descriptions", file, "--label", "grain")
+    assert {(row["word"], row["label"]) for row in rows} == {("grain", "grain"), ("cereals", "grain")}
+    assert "no concept named 'corn'" in run("prior", "--descriptions", file, "--label", "corn", code=1).stderr
+    table = tmp_path / "told.csv"
+    table.write_text("label,description\ngrain,wheat and corn\n", encoding="utf-8")
+    assert lines("prior", "--descriptions", table)[0]["word"] == "wheat and corn"
+
+
 def test_without_a_target_the_table_is_shown(run, lines):
     assert lines("prior", "--label", "money")[0]["source"] == "name"
     assert run("prior", "--label", "money", "--csv").stdout.splitlines()[1:] == ["money,money,for,,,,name"]

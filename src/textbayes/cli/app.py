@@ -49,7 +49,7 @@ _password_stdin = click.option(
     help="Address or network of a gateway whose X-Forwarded-For is believed; no other's is.",
 )
 @option("--max-upload", default=256, type=click.IntRange(1), metavar="MB", help="Of a file.")
-@click.option("--sample", is_flag=True, help="Make a project of the embedded news, if there is no project yet.")
+@click.option("--sample", is_flag=True, help="Make a sample project of BBC news, if there is no project yet.")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @output_options
 @common_options
@@ -73,7 +73,7 @@ def app(
     textbayes app user anna --administrator
     textbayes app --team --origin https://review.example.org
 
-    Without --team nobody but you gets in: it listens on this machine only, and the link that opens it works once.
+    Without --team only you can open it: it listens on this machine only, and the link that opens it works once.
     Everything is in the database when the page says so; end it at any moment, by Ctrl-C or even by kill -9.
     """
     if click.get_current_context().invoked_subcommand is not None:

@@ -158,7 +158,7 @@ _OPTIONS = (
         type=RegistryName("textbayes.priors:priors"),
         help="Family of the words' priors, instead of an ensemble; laplace with gibbs.",
     ),
-    click.option("--prior", metavar="FILE", help="What is known of words: CSV or YAML, see `textbayes prior`."),
+    click.option("--prior", metavar="FILE", help="Prior knowledge about words: CSV or YAML, see `textbayes prior`."),
     mirrored(
         "textbayes.categorizer.estimator:TextCategorizer",
         "--prior-weight",

@@ -324,7 +324,7 @@ def option(*names: str, choices: Sequence[str] | None = None, **settings: Any) -
     return click.option(*names, show_default=settings.get("default") is not None, **settings)
 
 
-strict_option = click.option("--strict", is_flag=True, help="Refuse labels that the model has not seen in training.")
+strict_option = click.option("--strict", is_flag=True, help="Refuse labels that are not in the training set.")
 jobs_option = click.option("--jobs", "n_jobs", type=COUNT, help="Threads over labels; all cores if not given.")
 fdr_option = click.option(
     "--fdr", type=click.FloatRange(0, 1, min_open=True), help="Only words with a q-value of at most this."

@@ -10,6 +10,8 @@ import cloup
 import numpy as np
 
 from textbayes import knowledge, store
+from textbayes.cli.labels import read_descriptions
+from textbayes.cli.options import option
 from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.atomic import atomic_write
@@ -34,9 +36,21 @@ if TYPE_CHECKING:
     metavar="LABEL=TEXT",
     help="The words of the text get positive weights for the label.",
 )
-@click.option("--model", metavar="MODEL", help="What an earlier model has learnt, as a mean for each word with weight.")
-@click.option("--model-scale", type=click.FloatRange(min=0, min_open=True), help="How far weights may be from there.")
-@click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR with words for features.")
+@click.option(
+    "--descriptions",
+    "file_of_descriptions",
+    metavar="FILE",
+    help="Table with the columns label and description, or a SKOS vocabulary (RDF/XML), with --label those of its "
+    "concepts alone.",
+)
+@option("--language", default="en", metavar="CODE", help="Of the names and definitions of a SKOS vocabulary.")
+@click.option("--model", metavar="MODEL", help="Use the weights of an earlier model as prior means of its words.")
+@click.option(
+    "--model-scale",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Scale of the prior around these means: how far new weights may be from them.",
+)
+@click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR whose features are words.")
 @output_options
 @common_options
 def prior(
@@ -44,19 +58,22 @@ def prior(
     target: str | None,
     labels: tuple[str, ...],
     described: tuple[str, ...],
+    file_of_descriptions: str | None,
+    language: str,
     model: str | None,
     model_scale: float | None,
     bxr: str | None,
     output: Output,
 ) -> None:
-    """Make a prior file: what is known of words before any text.
+    """Make a prior file: what you know about words, for train.
 
     A prior file is CSV with the columns word, label, mean, scale, family, sign and source, of which only word is
-    needed, or YAML. Edit it as you like and give it to train with --prior. Where two sources speak of one word for one
-    label, the later of model, BXR file, names, descriptions and files counts.
+    needed, or YAML. Edit it as you like and give it to train with --prior. If two sources have the same
+    word for the same label, the later one is used, in the order model, BXR file, names, descriptions, files.
 
     \b
     textbayes prior --label grain --describe "ship=Ships and cargo" -o priors.csv
+    textbayes prior --descriptions thesaurus.rdf -o priors.csv
     textbayes prior --model last-year.tb --model-scale 1 -o priors.yaml
     textbayes train new.jsonl --prior priors.csv -o model.tb
     textbayes words model.tb --prior
@@ -68,10 +85,15 @@ def prior(
     tables = [] if model is None else [table_of_model(model, model_scale)]
     tables += [] if bxr is None else [knowledge.read_bxr(bxr)]
     tables += [knowledge.from_names(labels)] if labels else []
+    if file_of_descriptions is not None:
+        told = read_descriptions(file_of_descriptions, language, labels)
+        tables += [knowledge.from_descriptions({label: text for label, text in told.items() if text})]
     tables += [knowledge.from_descriptions(_descriptions(described))] if described else []
     tables += [knowledge.WordPriors.read(file) for file in files]
     if not tables:
-        raise click.UsageError("Nothing to make priors of; give --label, --describe, --model, --bxr or prior files.")
+        raise click.UsageError(
+            "Nothing to make priors of; give --label, --describe, --descriptions, --model, --bxr or prior files."
+        )
     table = knowledge.WordPriors.merge(tables)
     if path is None:
         _show(table, output)

@@ -84,7 +84,7 @@ def simulate(
     cluster: str | None,
     output: Output,
 ) -> None:
-    """Screen reviews again whose answers are known.
+    """Simulate screening on reviews whose answers are known.
 
     Each file is a review, read by the model of `textbayes screen start` with its defaults and by ASReview's default
     model, elas_u4. Each start has one relevant and one irrelevant record, drawn by chance, or nothing. Measures leave

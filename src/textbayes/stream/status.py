@@ -168,7 +168,8 @@ class TopicStatus(NamedTuple):
     ``relevant`` counts relevant documents known, labelled ones among them; ``asked`` deliveries that were questions.
     ``precision`` is the share of relevant documents among those delivered as relevant and judged, None before any is.
     ``t9p`` and ``utility`` are R⁺ / max(50, R⁺ + N⁺) and 2R⁺ − N⁺ of all that was delivered and judged, questions too,
-    R⁺ of them relevant; ``t9u`` is the utility, but −100 at least (TREC-9). None before any is judged.
+    R⁺ of them relevant; ``t9u`` is the utility, but −100 at least (TREC-9). A topic that delivered nothing has 0, as at
+    TREC; None where nothing that was delivered is judged yet, or the filter has seen nothing.
     ``new_*`` count what came since a moment, of judgements those that stand, as ``judged`` does.
     ``drift`` is the distance of late judgements from what was to be expected, in standard errors, None where too few
     are judged (see :class:`Drift`). ``warning`` says why a topic cannot deliver, or that it drifts.
@@ -204,14 +205,17 @@ class FilterStatus(NamedTuple):
     topics: list[TopicStatus]
 
     def utility_in_words(self) -> str | None:
-        """Means of T9P, T9U and utility over the topics of which deliveries were judged, in a sentence."""
-        rows = [(one.t9p, one.utility, one.t9u) for one in self.topics if one.utility is not None]
-        if not rows:
+        """Means of T9P, T9U and utility over topics, in a sentence; None before any delivery is judged."""
+        known = [one for one in self.topics if one.utility is not None]
+        silent = sum(not one.delivered for one in known)
+        if len(known) == silent:
             return None
-        means = np.array(rows, dtype=np.float64).mean(axis=0)
+        means = np.array([(one.t9p, one.utility, one.t9u) for one in known], dtype=np.float64).mean(axis=0)
+        parts = [f"{plural(len(known) - silent, 'topic')} with judged deliveries"]
+        parts += [f"{silent} that delivered nothing"] if silent else []
         return (
             f"T9P {means[0]:.3f} (target 50), utility 2R-N {means[1]:+.1f}, T9U {means[2]:+.1f}: means of "
-            f"{plural(len(rows), 'topic')} with judged deliveries."
+            f"{' and '.join(parts)}."
         )
 
 
@@ -274,9 +278,8 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
     useful, useless = (np.array([float(counts[what, name])]) for what in ("useful", "useless"))
     retrieved = ContingencyTable(useful, useless, np.zeros(1), np.zeros(1))
     measured = {"t9p": t9p(retrieved), "utility": linear_utility(retrieved), "t9u": t9u(retrieved)}
-    shown: dict[str, Any] = {
-        what: float(value[0]) if useful[0] + useless[0] else None for what, value in measured.items()
-    }
+    counts_for_means = useful[0] + useless[0] > 0 or (filter.n_seen > 0 and not topic.delivered)
+    shown: dict[str, Any] = {what: float(value[0]) if counts_for_means else None for what, value in measured.items()}
     fresh = {f"new_{what}": counts[f"new_{what}", name] for what in ("delivered", "judged", "relevant")}
     return TopicStatus(
         topic=name,

@@ -72,6 +72,8 @@ def test_classifiers_in_words():
         BayesLinearClassifier(prior="gaussian", scale=5.5).settings_description()
         == "logit link, gaussian prior of scale 5.5"
     )
+    early = BayesLinearClassifier("probit", scale=2.0, inference="em:plain=true")
+    assert early.settings_description() == "probit link, laplace prior of scale 2, plain EM"
     several = BayesLinearClassifier(scale=np.ones(3))
     assert several.settings_description() == "logit link, laplace prior of scales of its own for each word or label"
     own = BayesLinearClassifier(link="probit", prior=make_prior("laplace", 2.0, 0.0))

@@ -128,3 +128,10 @@ def test_counts_add_up():
     total = rows.pop("all")
     assert total[0] == len(FOUND) - apart[0] == sum(row[0] for row in rows.values())
     assert all(row[0] == sum(row[1:]) for row in (*rows.values(), total, apart))
+
+
+def test_a_row_may_have_a_reason_of_its_own():
+    read = [_cells.Cell("p", "1", row, "a", 50.0, 70.0) for row in ("odd", "plain")]
+    told = {"point": 1.0, "differs": "all", "rows": {"odd": {"differs": "own"}}}
+    assert [cell.reason for cell in _cells._judged(read, told, {})] == ["own", "all"]
+    assert {cell.reason for cell in _cells._judged(read, told, {"differs": "of the table"})} == {"of the table"}

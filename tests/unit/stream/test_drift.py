@@ -10,6 +10,7 @@ import pytest
 from references.online import drift, learn_document
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.evaluate import ContingencyTable, filtering_summary
 from textbayes.stream import FilterFolder, FilterSettings, make_rehearsal
 from textbayes.stream.learn import _rehearsed
 from textbayes.stream.status import find_drift, read_status
@@ -164,3 +165,23 @@ def test_the_status_of_a_filter_tells_a_drift(start, filtered):
     assert before.warning is None
     assert after.drift < -3.0
     assert "topic 'grain' may have drifted" in after.warning
+
+
+def test_measures_of_a_judged_stream_are_those_of_trec(start, filtered):
+    """A topic that delivers nothing counts as 0, as in the summary of the filtering track."""
+    path = start(ask="never", patience=0)
+    assert read_status(path, 0.0, 1.0).utility_in_words() is None  # nothing seen yet
+    fed = [Document(f"g{i}", "corn wheat harvest rain farm", ("grain",)) for i in range(4)]
+    fed += [Document(f"b{i}", "corn wheat harvest rain crop") for i in range(3)]
+    filtered(path, fed)
+    told = read_status(path, 0.0, 1.0)
+    grain, money = told.topics
+    assert (grain.delivered, grain.judged, money.delivered) == (7, 7, 0)
+    both = ContingencyTable(*(np.array(row, dtype=float) for row in ([4, 0], [3, 0], [0, 0], [0, 7])))
+    expected = filtering_summary(both)
+    assert np.mean([grain.t9p, money.t9p]) == pytest.approx(expected["mean_t9p"])
+    assert np.mean([grain.t9u, money.t9u]) == pytest.approx(expected["mean_t9u"])
+    assert told.utility_in_words() == (
+        "T9P 0.040 (target 50), utility 2R-N +2.5, T9U +2.5: means of 1 topic with judged deliveries and 1 that "
+        "delivered nothing."
+    )

@@ -352,15 +352,16 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         return self.prior if isinstance(self.prior, str) else str(self.prior.name)
 
     def settings_description(self) -> str:
-        """Link, prior and scale.
+        """Link, prior and scale, and plain EM, which ends before the mode.
 
         >>> BayesLinearClassifier(prior="laplace", scale=10.0).settings_description()
         'logit link, laplace prior of scale 10'
         """
         link = "link found for each label" if self._searches_link() else f"{make_link(self.link).name} link"
+        end = ", plain EM" if getattr(self._method(), "plain", False) else ""
         if not isinstance(self.prior, str):
-            return f"{link}, {self.description()} prior"
-        return f"{link}, {self.prior} prior{self._scale_description()}"
+            return f"{link}, {self.description()} prior{end}"
+        return f"{link}, {self.prior} prior{self._scale_description()}{end}"
 
     def _scale_description(self) -> str:
         scale = np.asarray(self.scale, dtype=np.float64)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import special
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -163,5 +164,8 @@ def platt(margin: FloatArray, positive: BoolArray, weight: FloatArray) -> tuple[
     twice, answer = np.concatenate([margin, margin])[:, None], np.repeat([1, 0], len(margin))
     share = np.concatenate([weight * target, weight * (1.0 - target)])
     fit = LogisticRegression(C=1e10, tol=1e-8, max_iter=1_000).fit(twice, answer, sample_weight=share)
-    slope = max(float(fit.coef_[0, 0]), _LEAST_SLOPE)
+    slope = float(fit.coef_[0, 0])
+    if slope < _LEAST_SLOPE:  # the margins tell nothing, so the base is that of all texts
+        expected = float(weight @ target) / float(weight.sum())
+        return _LEAST_SLOPE, float(special.logit(expected)) - _LEAST_SLOPE * float(weight @ margin / weight.sum())
     return slope, float(fit.intercept_[0])

@@ -305,8 +305,11 @@ class Decisions(Systems[Method, int, BoolArray, RegressionOutcome]):
         """Log-odds or distances of the training documents, each by a fit that did not see it, and of the test ones."""
         y = self.collection.Y_train[:, unit]
         found = self._search(system).fit(self._train, y)
-        held_out = cross_val_predict(found.best_estimator_, self._train, y, cv=_folds(), method="decision_function")
-        return held_out, found.decision_function(self._test)
+        found = getattr(found, "best_estimator_", found)
+        how = "decision_function" if hasattr(found, "decision_function") else "predict_log_proba"
+        values = cross_val_predict(found, self._train, y, cv=_folds(), method=how), getattr(found, how)(self._test)
+        held_out, new = (one if one.ndim == 1 else one[:, 1] - one[:, 0] for one in values)
+        return held_out, new
 
     def _search(self, system: Method) -> Any:
         """A classifier; C of the regression and of the SVM is chosen by cross-validation."""

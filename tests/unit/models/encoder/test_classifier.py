@@ -76,7 +76,7 @@ def test_every_kind_of_labels_is_learnt_kept_and_explained(folder, vectorizer, k
     again = EncoderClassifier.from_state(meta, arrays, space, new.n_features)
     assert (again.scores(new) == scores).all()
     assert again.scores(new.rows([])).shape == (0, space.n_columns)
-    with pytest.raises(NotSupportedError, match="cannot learn on; train it again"):
+    with pytest.raises(NotSupportedError, match="cannot be updated; train it again"):
         again.update(new, expected)
     name = next(iter(arrays))
     for broken in (arrays[name].astype(np.float64), np.full_like(arrays[name], np.nan)):

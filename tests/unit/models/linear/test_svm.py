@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
 from textbayes.models.base import FitOptions
-from textbayes.models.linear.svm import LinearSvm
+from textbayes.models.linear.svm import LinearSvm, platt
 
 
 def documents(seed=0, n_docs=120, n_words=15):
@@ -52,6 +52,14 @@ def test_a_label_that_no_text_has_is_unlikely_and_says_nothing():
     model, features = fitted(X, np.column_stack([y, np.zeros(len(y), dtype=bool)]))
     assert not model.coef_[1].any()
     assert (special.expit(model.scores(features)[:, 1]) < 0.02).all()
+
+
+def test_margins_that_point_the_wrong_way_leave_the_share_of_the_label():
+    margin, positive = np.array([-2.0, -1.5, -3.0, 1.0, 2.0, 1.5, 0.5, 2.5, 3.0]), np.arange(9) < 3
+    slope, base = platt(margin, positive, np.ones(9))
+    assert 0.0 < slope < 0.01
+    # Platt's targets: 3 of 4/5 and 6 of 1/8, 3.15 of 9 texts
+    np.testing.assert_allclose(special.expit(slope * margin + base).mean(), 3.15 / 9, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "value"), [("C", 0.0), ("loss", "log"), ("cv", 1), ("tol", -1.0)])
