@@ -514,11 +514,11 @@ MOST_SECONDS, LEAST_A_SECOND, CORES = 1_800.0, 100.0, 2
 def on_cpu(name: str) -> None:
     """A training with the encoder on two cores, and what was expected of it; how many texts it classifies a second."""
     import torch
-    from textbayes.text.sentence_models import PACKAGED
 
     from _common import close
     from textbayes import TextCategorizer
     from textbayes.categorizer.encoders import chosen_encoder
+    from textbayes.text.sentences import PACKAGED
 
     torch.set_num_threads(CORES)
     texts, labels, [(learnt, asked), *_] = corpus_of(name)

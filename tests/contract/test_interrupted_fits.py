@@ -95,7 +95,7 @@ CASES = [
     *(Case(make_rule(name), (PROBA, INDICATOR), (PROBA[:, 1:], INDICATOR[:, 1:]), "decide") for name in rules.names()),
 ]  # fmt: skip
 PARTIAL = [case for case in CASES if hasattr(case.estimator, "partial_fit") and case.use == "predict_proba"]
-PARTIAL = [case for case in PARTIAL if case.estimator is not AUTOMATIC]  # which cannot learn on
+PARTIAL = [case for case in PARTIAL if case.estimator is not AUTOMATIC]  # which cannot be updated
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:(precision|recall) .* is not reached"),

@@ -70,7 +70,7 @@ SPECS = {
     "svm": ["svm", "svm:loss=hinge,C=3"],
     "gp": ["gp:budget=40", "gp:kernel=quadratic,budget=40", "gp:kernel=rbf,budget=40"],
 }  # fmt: skip
-REFUSING = SPECS["svm"]  # a prior file, to learn on, intervals
+REFUSING = SPECS["svm"]  # a prior file, updates, intervals
 ALL = [spec for specs in SPECS.values() for spec in specs]
 KINDS = ["binary", "multiclass", "multilabel"]
 # The first of each kind with every kind of labels, the others with one of them in turn. A softmax is of classes that
@@ -295,7 +295,7 @@ def test_the_same_by_commands(spec, kind, tmp_path):
         command("evaluate", model, test, "--save-decisions", path, *keep)
     command("compare", *saved, "--truth", test)
     if spec in REFUSING:
-        assert "cannot learn on" in command("update", model, more, *keep, code=1).stderr
+        assert "cannot be updated" in command("update", model, more, *keep, code=1).stderr
         again = command("train", train, "-o", model, "--model", spec, "--intervals", *keep, code=1).stderr
         assert "no posterior to take intervals from" in again
         return
@@ -369,7 +369,7 @@ def test_a_toy_kind_is_trained_saved_explained_pooled_and_refuses_in_a_sentence(
     np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
     assert again.explain(texts[0])[0].contributions == []
     assert len(TextCategorizer(model=["majority", "linear"], cv=2).fit(texts, labels).pool_) == 2
-    with pytest.raises(NotSupportedError, match="a model of type 'majority' cannot learn on"):
+    with pytest.raises(NotSupportedError, match="a model of type 'majority' cannot be updated"):
         model.update(texts, labels)
     told = TextCategorizer(model="majority", cv=2, prior=RYE, prior_weight=1.0)
     with pytest.raises(NotSupportedError, match="prior file cannot be used with a model of type 'majority'"):

@@ -55,7 +55,7 @@ def test_reading_says_what_it_found(run, messy, tmp_path):
     assert "have no label and are left out (ids '18', '32'); learn from such texts with --unlabelled learn" in said
     assert "43 texts, 6 labels: money 15, sport 15, grain 10, GRAIN 1, Grain 1, N/A 1" in said
     assert "'grain' (10) ~ 'GRAIN' (1) ~ 'Grain' (1); make them one with --merge-case" in said
-    assert "'N/A' (1) counts as a label; if it means that there is none, say so with --missing-label N/A" in said
+    assert "'N/A' (1) is treated as a label; if that means a missing label, use --missing-label N/A" in said
     assert load_model(tmp_path / "model.tb").label_space_.kind == "multiclass"
 
 

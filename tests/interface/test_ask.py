@@ -196,18 +196,43 @@ def test_labels_in_a_column_of_another_name_are_not_passed_over(run, rows, tmp_p
     assert "0 of 90 texts labelled" in run("ask", bare).stderr, "numbers of rows are no labels"
 
 
-def test_a_flat_curve_in_a_wide_band_is_no_forecast(capsys):
+def test_a_flat_curve_in_a_wide_band_or_of_few_texts_is_no_forecast(capsys):
     from types import SimpleNamespace
 
     from textbayes.cli.ask import _print_growth
-    from textbayes.evaluate.asked import Growth, Share
+    from textbayes.evaluate.intervals import Growth, Share
 
     sizes, flat = np.array([80, 130, 230]), np.array([0.44, 0.44, 0.44])
     session = SimpleNamespace(labelled=[0] * 30, multi_label=False)
-    for width, told in [(0.2, False), (0.05, True)]:
-        _print_growth(session, Share(0.42, 0.3, 0.6), Growth(sizes, flat, flat - width, flat + width, 486))
+    for width, n, told in [(0.2, 300, False), (0.05, 300, True), (0.05, 30, False)]:
+        _print_growth(session, Share(0.42, 0.3, 0.6), Growth(sizes, flat, flat - width, flat + width, 486, n))
         said = " ".join(capsys.readouterr().out.split())
-        assert (
-            "Too few labels to forecast growth: with 200 more it may be anything from 0.24 to 0.64." in said
-        ) != told
+        least = f"{0.44 - width:.2f}"
+        few = f"Too few labels to forecast growth: with 200 more it may be anything from {least} up."
+        assert (few in said) != told
         assert ("From about 486 labels on" in said) == told
+
+
+def test_empty_cells_of_several_labels_are_asked_about_and_learnt_from(run, rows, tmp_path):
+    mixed = [row | {"topic": f"{row['topic']};news" if i % 2 else row["topic"]} for i, row in enumerate(rows[:30])]
+    mixed += [row | {"topic": " "} for row in rows[30:]]
+    file = write_csv(tmp_path / "mixed.csv", mixed, ["nr", "text", "topic"])
+    columns = ("--label-field", "topic", "--id-field", "nr", "--label-separator", ";")
+    done = run("ask", file, *columns, "-n", 5, "--json")
+    assert "30 of 90 texts labelled" in done.stderr
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} <= {row["nr"] for row in rows[30:]}
+    done = run("train", file, *columns, "--unlabelled", "learn", "-o", tmp_path / "m.tb")
+    assert "60 texts of " in done.stderr
+    assert json.loads(done.stdout)["documents"] == 30
+    done = run("train", file, *columns, "-o", tmp_path / "m.tb", "--model", "counts")  # as texts of none of the labels
+    assert json.loads(done.stdout)["documents"] == 90
+    single = write_csv(tmp_path / "single.csv", [*rows[:30], *mixed[30:]], ["nr", "text", "topic"])
+    done = run("train", single, *columns, "-o", tmp_path / "m.tb", "--model", "counts")
+    assert (json.loads(done.stdout)["documents"], json.loads(done.stdout)["kind"]) == (90, "multilabel")
+
+
+def test_train_without_any_label_says_where_to_begin(run, rows, tmp_path):
+    bare = write_csv(tmp_path / "bare.csv", rows, ["nr", "text"])
+    said = run("train", bare, "-o", tmp_path / "m.tb", code=1).stderr
+    assert f"if none has one yet, see with `textbayes ask {bare}` which to label first" in said
+    assert "typical of many others are chosen" in run("ask", bare).stderr

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_room_browser import CHROMIUM, OTHER_TITLE, SCREENS, browser, faults, focus, picture, quick_training, served  # noqa: F401
 
 from textbayes.app import judging
-from textbayes.app.accounts import create_user, set_role
+from textbayes.app.accounts import create_user, local_user, set_role
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.categories import NewCategories, create_categories
 from textbayes.app.database import Store
@@ -241,12 +241,14 @@ def test_two_people_label_blind_and_an_owner_settles_what_they_differ_in(screen,
         assert set(label(bobs, others=(wrong, known))) == set(titles), "Bob is asked about all, and the gold question"
 
         # The two differ in one story: an owner settles it by keyboard.
-        anns.goto(f"{origin}/projects/{project}/conflicts")
+        focus(anns, "nav.parts a[href*=conflicts]")
+        anns.keyboard.press("Enter")
+        anns.wait_for_url("**/conflicts*")
         assert faults(anns) == []
         assert anns.locator("article.record").count() == 1
         assert wrong in anns.text_content("article.record .title")
         shown = " ".join(anns.text_content("article.record").split())
-        assert f"Ann: {stories[wrong][1]}, Bob: {other}" in shown
+        assert f"Ann: {stories[wrong][1]} Bob: {other}" in shown
         assert "Cohen’s κ" in anns.text_content("table")
         anns.locator(f"article.record button[value='{keys[stories[wrong][1]]}']").focus()
         with anns.expect_navigation():
@@ -263,6 +265,30 @@ def test_two_people_label_blind_and_an_owner_settles_what_they_differ_in(screen,
             asked = assignments.gold_answers(TOPIC)
         assert stands == {title: stories[title][1] for title in titles}
         assert asked == {bob.id: [bool(n_right)]}
+
+
+def test_digits_count_by_their_place_and_on_the_number_pad(browser, tmp_path):  # noqa: F811
+    """On French keyboards the digits need Shift; what the key without it writes does not matter."""
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, registry):
+        texts = [Document(f"t{i}", f"Text {i}\nof a kind", (), {}) for i in range(4)]
+        project = create_categories(registry, local_user(registry.store), NewCategories("X", {"a": "", "b": ""}), texts)
+        page = browser.new_context().new_page()
+        page.goto(f"{origin}/enter?token=the-secret")
+        page.wait_for_url(f"{origin}/")
+        page.goto(f"{origin}/projects/{project}/judge")
+        first = shown_title(page)
+        page.evaluate(
+            "() => document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '&', code: 'Digit1', bubbles: true}))"
+        )
+        page.wait_for_function(OTHER_TITLE, arg=first)
+        second = shown_title(page)
+        page.keyboard.press("Numpad2")
+        page.wait_for_function(OTHER_TITLE, arg=second)
+        page.wait_for_function(SAVED)
+        with registry.review(project).looking() as assignments:
+            said = {id: next(iter(one.values())) for id, one in assignments.opinions[TOPIC].items()}
+        assert said == {f"t{first.split()[-1]}": "1", f"t{second.split()[-1]}": "2"}
+        page.context.close()
 
 
 def test_a_killed_server_loses_no_acknowledged_label(browser, stories, tmp_path):  # noqa: F811

@@ -44,7 +44,9 @@ def test_every_command_takes_it(trained, run, lines, write, tmp_path):
         assert "tokens:" not in run("words", path, form).stdout
         assert run("words", path, "--texts", new, "--top", "3", form).stdout
     assert re.search(
-        r"^40 documents in \d+\.\d s, [\d,]+ a second, with the encoder$", run("classify", path, new).stderr, re.M
+        r"^textbayes: 40 documents in \d+\.\d s, [\d,]+ a second, with the encoder$",
+        run("classify", path, new).stderr,
+        re.M,
     )
     assert lines("evaluate", path, new)[0]["accuracy"] >= 0.9
     first = rows(1, 40)[0]["text"]

@@ -52,7 +52,7 @@ def test_unknown_labels_are_named_and_counted(lines, run, models, write, documen
     strangers = [{"id": f"w{i}", "text": "rain", "labels": ["weather"]} for i in range(2)]
     path = write([*documents, *strangers])
     done = run("evaluate", models["multiclass"], path)
-    assert "textbayes: warning: the model has not seen 1 of the labels (documents): 'weather' (2)" in done.stderr
+    assert "textbayes: warning: 1 label is not in the training set (texts): 'weather' (2)" in done.stderr
     result = json.loads(done.stdout)
     assert result["unknown_labels"] == {"weather": 2}
     assert "weather" not in result["labels"]

@@ -50,7 +50,9 @@ def test_documents_of_a_file(lines, run, models, write, documents):
     assert len(lines("explain", models["multiclass"], path)) == len(documents)
     (told,) = lines("explain", models["multiclass"], path, "--id", "sport-3")
     assert (told["id"], told["label"]) == ("sport-3", "sport")
-    assert "no document of id 'x'" in run("explain", models["multiclass"], path, "--id", "x", code=1).stderr
+    said = run("explain", models["multiclass"], path, "--id", "x", code=1).stderr
+    assert "no document of id 'x'" in said
+    assert f"ids are such as {documents[0]['id']!r}" in said
 
 
 def test_mean_parts_in_the_answers_to_given_texts(lines, run, models, write, documents):

@@ -74,7 +74,7 @@ def test_start(lines, run, write, tmp_path):
         "For other topics, or to start anew: name another folder"
     ) in " ".join(run("filter", desk, "--train", path, code=1).stderr.split())
     refused = run("filter", other, "--train", path, code=1).stderr  # no filter: neither to go on with nor to delete
-    assert f"{other} is there already; name a folder that is not, or one that is empty" in refused
+    assert f"{other} exists already; name a new folder, or one that is empty" in refused
     assert "delete" not in refused
     shown = run("filter", tmp_path / "other", "--train", path, "--topic", "grain", "--table").stdout
     assert "grain" in shown
@@ -125,10 +125,39 @@ def test_deliveries(lines, desk, feed):
     assert found["deliveries"] == len(rows) == len(lines("filter", desk, "--pending"))
 
 
+def test_deliveries_name_whole_words_also_new_ones(lines, run, write, tmp_path):
+    grain = [{"id": f"g{i}", "text": f"farms sow wheat {i}", "labels": ["grain"]} for i in range(20)]
+    money = [{"id": f"m{i}", "text": f"banks lend coins {i}", "labels": []} for i in range(20)]
+    run("filter", tmp_path / "desk", "--train", write([*grain, *money]))
+    feed = [{"id": f"n{i}", "text": "farms sow wheat and harvests", "labels": ["grain"]} for i in range(30)]
+    feed += [{"id": f"o{i}", "text": "banks lend coins", "labels": []} for i in range(30)]
+    rows = lines("filter", tmp_path / "desk", write(feed), "--judge-by-labels")
+    assert "farms" in {word for row in rows for word in row["words"]}
+    assert "farm" not in {word for row in rows for word in row["words"]}
+    (found,) = (row for row in lines("words", tmp_path / "desk", "--top", 300) if row["word"] == "harvest")
+    assert found["form"] == "harvests"
+    pending = run("filter", tmp_path / "desk", "--pending", "--table").stdout
+    assert "farm " not in pending
+
+
+def test_a_table_of_deliveries_is_as_wide_as_the_ids_need(run, desk, write):
+    ids = ["a", "https://example.org/a-long-id"]
+    run(
+        "filter",
+        desk,
+        write([{"id": one, "text": "corn and wheat harvest"} for one in ids]),
+        "--ask",
+        "constant:bits=0",
+    )
+    head, *rows = run("filter", desk, "--pending", "--table").stdout.splitlines()
+    assert {row.split()[0] for row in rows} == set(ids)
+    assert len({row.index("grain") for row in rows if "grain" in row} | {head.index("topic")}) == 1
+
+
 def test_csv_and_table(run, desk, feed):
     rows = list(csv.DictReader(io.StringIO(run("filter", desk, feed, "--csv").stdout)))
-    stems = {"rate", "loan"} | set(" ".join(OWN.values()).split())
-    assert all(set(row["words"].split("|")) & stems for row in rows if row["reason"] == "relevant")
+    words = {"rates", "loans"} | set(" ".join(OWN.values()).split())
+    assert all(set(row["words"].split("|")) & words for row in rows if row["reason"] == "relevant")
     assert rows[0]["id"].startswith("d1")
     shown = run("filter", desk, "--pending", "--table").stdout.splitlines()
     assert shown[0].split() == ["id", "topic", "p", "bits", "reason", "text"]
@@ -516,8 +545,8 @@ def test_what_cannot_be_judgements_or_a_prior_is_refused_first(run, desk, models
 def test_the_threshold_and_the_range_of_probabilities_are_said(lines, run, write, feed, tmp_path):
     started = run("filter", tmp_path / "new", "--train", write(draw(0, 60)), "--threshold", "0.6", "--table").stdout
     told = " ".join(started.split())
-    assert "Delivered as relevant: probability above 0.6 (--threshold; later runs keep it)." in told
-    assert "No probability exceeds 0.9, since 10% of judgements may be wrong (--link flip:rate=0.1" in told
+    assert "Delivered as relevant: probability above 0.6 (change it with --threshold)." in told
+    assert "No probability exceeds 0.9, since the model allows for 10% wrong judgements (--link flip:rate=0.1" in told
     again = run("filter", tmp_path / "new", feed).stderr
     assert "the threshold is 0.6, as an earlier run set it; --threshold changes it" in " ".join(again.split())
     assert "probability above 0.6" in run("filter", tmp_path / "new", "--status", "--table").stdout

@@ -75,7 +75,7 @@ def test_a_filter_from_a_model_that_was_trained(folder, lines, run, tmp_path):
     ("model", "cause"),
     [
         ("counts", "cannot go on from a model of type 'counts'"),
-        ("linear", "does not know how sure it is of its weights"),
+        ("linear", "has no standard errors of its weights"),
     ],
 )
 def test_models_that_are_refused(folder, run, tmp_path, model, cause):

@@ -41,7 +41,7 @@ def test_a_text_of_which_nothing_is_known_gets_no_label(kind, lines, run, models
     done = run("classify", models[kind], "--csv", stdin=texts)
     table = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [(row["labels"], row["known_words"] == "0") for row in table] == [("grain", False), ("", True)]
-    assert "1 without a word that the model knows, which have no label" in done.stderr
+    assert "1 text has no word that the model knows and gets no label" in done.stderr
     shown = run("classify", models[kind], "--table", stdin=texts).stdout.splitlines()[2]
     assert re.search(r"no known word +any text: \w+ 0\.\d{3}", shown)
     assert not run("classify", models[kind], stdin="wheat harvest\n").stderr

@@ -88,22 +88,23 @@ def test_texts_without_a_label_are_learnt_from(run, messy, write, documents, tmp
     assert "without a label to learn from" in done.stderr
     summary = json.loads(done.stdout)
     assert summary["documents"] == 6
-    assert "24 unlabelled texts" in summary["chosen"]
+    assert "18 unlabelled texts (without 6 that are copies of labelled ones)" in summary["chosen"]
     assert trained(tmp_path) == ("multiclass", ["grain", "money", "sport"])
-    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 24
-    assert "24 unlabelled texts" in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
+    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 18
+    assert "18 unlabelled texts" in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
     few = write([doc for i, doc in enumerate(documents) if i % 5 in (0, 4)])
     others = write([{"id": doc["id"], "text": doc["text"]} for doc in documents * 2], "others.jsonl")
     done = run("train", few, "-o", tmp_path / "m.tb", "--unlabelled-texts", others, "--json")
     assert "30 texts of " in done.stderr
-    assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 30
+    told = load_model(tmp_path / "m.tb").choice_["unlabelled"]
+    assert (told["n_texts"], told["n_copies"]) == (18, 12)  # 6 of 15 documents are labelled, and all are there twice
 
 
 def test_of_many_labels_an_empty_list_is_no_missing_label(run, write, documents, tmp_path):
     rows = [doc | {"labels": [doc["labels"], "news"]} for doc in documents] + [
         {"id": "none", "text": "corn", "labels": []}
     ]
-    rows += [{"id": f"open{i}", "text": doc["text"], "labels": None} for i, doc in enumerate(documents * 2)]
+    rows += [{"id": f"open{i}", "text": f"{doc['text']} {i}", "labels": None} for i, doc in enumerate(documents * 2)]
     done = run("train", write(rows), "-o", tmp_path / "m.tb", "--unlabelled", "learn", "--json")
     assert json.loads(done.stdout)["documents"] == 16
     assert load_model(tmp_path / "m.tb").choice_["unlabelled"]["n_texts"] == 30
@@ -158,8 +159,7 @@ def test_words_that_mean_missing_are_named_and_declared(run, messy, tmp_path):
     path = messy({0: "N/A", 9: "n/a"})
     said = run("train", path, "-o", tmp_path / "m.tb").stderr
     assert (
-        "'N/A' (1), 'n/a' (1) counts as a label; if it means that there is none, say so with --missing-label N/A\n"
-        in said
+        "'N/A' (1), 'n/a' (1) are treated as labels; if that means a missing label, use --missing-label N/A\n" in said
     )
     assert len(trained(tmp_path)[1]) == 5
     said = run("train", path, "-o", tmp_path / "m.tb", "--missing-label", "N/A").stderr
@@ -230,7 +230,7 @@ def test_evaluate_leaves_out_texts_without_a_label_and_says_so(run, lines, model
 
 def test_evaluate_names_the_options_for_labels_the_model_spells_otherwise(run, models, messy):
     said = run("evaluate", models["multiclass"], messy({1: "N/A", 2: "Grain"})).stderr
-    assert "has not seen 2 of the labels (documents): 'N/A' (1), 'Grain' (1)" in said
+    assert "2 labels are not in the training set (texts): 'N/A' (1), 'Grain' (1)" in said
     assert "--merge-case" in said
     assert "--missing-label N/A" in said
 

@@ -66,6 +66,12 @@ def test_no_command_and_unknown_options_are_usage_errors(run):
     assert "No such option" in run("words", "model.tb", "--tpo", "3", code=2).stderr
 
 
+def test_a_value_given_to_a_flag_is_named_as_such(run):
+    said = run("words", "model.tb", "--intervals", "0.9", code=2).stderr
+    assert "--intervals takes no value; the level is --level 0.9" in said
+    assert "takes no value" not in run("words", "model.tb", "--top", "3", "0.9", code=2).stderr
+
+
 def test_errors_are_one_sentence_and_debug_shows_where(run):
     failed = run("words", "nothing.tb", code=1)
     assert failed.stderr.startswith("textbayes: error: nothing.tb does not exist; train a model first")

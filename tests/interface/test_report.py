@@ -68,9 +68,9 @@ def test_errors_are_listed_with_their_words(lines, models, write, documents, tmp
 def test_unknown_labels_count_as_errors_and_are_said(run, models, write, documents, tmp_path):
     path = write([*documents, {"id": "w", "text": "rain", "labels": "weather"}])
     done = run("report", models["multiclass"], path, "-o", tmp_path / "r.html")
-    assert "the model has not seen 1 of the labels (documents): 'weather' (1)" in done.stderr
+    assert "1 label is not in the training set (texts): 'weather' (1)" in done.stderr
     text = _words(_page(tmp_path / "r.html"))
-    assert "The model has not seen 1 of the labels (texts): weather (1); these texts count as errors." in text
+    assert "1 label is not in the training set (texts): weather (1); these texts count as errors." in text
     assert "true label a label that the model does not know" in text
     failed = run("report", models["multiclass"], path, "-o", tmp_path / "s.html", "--strict", code=1)
     assert "leave out --strict" in failed.stderr

@@ -282,6 +282,20 @@ def test_a_word_is_given_a_strength(screen, browser, room):  # noqa: F811
     page.close()
 
 
+def test_all_records_of_a_page_are_ticked_at_once(browser, room):  # noqa: F811
+    origin, _, parts = room
+    page = browser.new_page()
+    enter(page, origin)
+    page.goto(f"{origin}/projects/{parts['new']}/records")
+    ticks = page.locator("ol.list input[type=checkbox]")
+    n = ticks.count()
+    assert n >= 9  # of twelve; another test may have answered some
+    for ticked in (n, 0):
+        page.click("#tick-all")
+        assert page.locator("ol.list input:checked").count() == ticked
+    page.close()
+
+
 def test_on_a_slow_line_ten_records_are_ahead(browser, tmp_path):  # noqa: F811
     """On a quick one there are two; those fetched ahead are answered without a line, and free when the page is left."""
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, registry):

@@ -128,7 +128,7 @@ for what in (lambda: again.update(texts, labels), lambda: export_scoring(model, 
         print(error)
 """
     )
-    assert "cannot learn on" in said
+    assert "cannot be updated" in said
     assert "cannot be exported" in said
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 
 import click
@@ -31,6 +32,20 @@ def test_progress_goes_to_the_terminal_and_results_to_the_pipe(on_terminal, writ
     shown, result = on_terminal(*arguments, "--quiet", stream="stderr")
     assert shown == ""
     assert json.loads(result)["documents"] == 15
+
+
+def test_messages_stand_above_a_bar_and_not_in_its_line(on_terminal, models, tmp_path):
+    book = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed").Workbook()
+    book.active.append(["made by Ann"])
+    page = book.create_sheet("Data")
+    page.append(["text"])
+    page.append(["corn and wheat"])
+    book.save(tmp_path / "a.xlsx")
+    shown, _ = on_terminal("classify", models["multiclass"], tmp_path / "a.xlsx", stream="stderr")
+    before, _, said = shown.partition("textbayes: ")
+    assert "has 2 sheets" in said
+    assert "reading" in before
+    assert before.endswith("\x1b[2K")  # the line of the bar was cleared
 
 
 def test_counting_documents_leaves_the_pipe_alone(on_terminal, models, write, documents):
@@ -101,17 +116,22 @@ def test_messages_of_the_library_in_the_words_of_the_command_line():
     assert as_options("encoding='x'", None) == "encoding='x'"
 
 
-def test_sentences_are_wrapped_between_words_and_commands_are_not(monkeypatch, capsys):
+def test_sentences_are_wrapped_between_words_and_commands_before_options(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    sentence, typed = "a sentence of many words " * 5, f"  textbayes classify {'a-long-name.csv ' * 5}--top 3"
+    sentence, typed = (
+        "a sentence of many words " * 5,
+        f"  textbayes classify 'a file.csv' {'--text-field a-column ' * 3}--top 3",
+    )
     error = InputError(sentence)
     error.add_note(typed)
     with pytest.raises(click.exceptions.Exit), in_one_sentence(lambda: None):
         raise error
-    *said, last = capsys.readouterr().err.splitlines()
-    assert last == typed
+    said = capsys.readouterr().err.splitlines()
     assert max(map(len, said)) <= 40
+    begin = next(i for i, line in enumerate(said) if line.startswith("  textbayes"))
+    assert len(said[begin:]) > 1
+    assert shlex.split("\n".join(said[begin:]).replace("\\\n", "")) == shlex.split(typed)  # as a shell reads the lines
     with pytest.raises(click.UsageError) as caught, in_one_sentence(lambda: None):
         raise click.UsageError(sentence)
     caught.value.show()

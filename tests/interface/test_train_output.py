@@ -227,7 +227,7 @@ def test_warnings_of_labels_and_of_the_prior_stand_with_the_figures(shown, docum
         {"id": "y", "text": "a goal", "labels": "Sport"},
     ]
     text = " ".join(shown(rows, "--prior", "prior.csv").partition("Training set")[2].split())
-    assert "'n/a' (1) counts as a label" in text
+    assert "'n/a' (1) is treated as a label" in text
     assert "labels differ by letter case only" in text
     assert "below zero is better" in text
     assert "Ignored: the rows of estate, which no text has as its label." in text

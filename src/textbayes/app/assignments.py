@@ -216,7 +216,8 @@ class Assignments:
                 return  # it was not answered yet: nothing to take back
             del said[reviewer.user]
             self.history[reviewer].pop(id, None)
-            self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
+            if self._is_read(topic, id):
+                self.held[reviewer] = {id: self._reasons.get((topic, id), ""), **self.held[reviewer]}
         else:
             for queue in (self.held, self.later):
                 queue[reviewer].pop(id, None)
@@ -227,6 +228,9 @@ class Assignments:
             if not self.double and id not in self.gold:
                 said.clear()  # of two answers the later counts, whoever gave it
             said[reviewer.user] = answer
+            n_readers = len({self.person(user) for user in said})
+            if n_readers >= (2 if self.double else 1) and id not in self.gold and not self.is_alone(topic):
+                self._forget(topic, id)  # another may have it, to whom answers came by a merge of two records
         self.opinions[topic][id] = said
         if not said:
             del self.opinions[topic][id]

@@ -22,7 +22,7 @@ from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
 from textbayes.app.projects import create_project, documents_of
 from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import Document
-from textbayes.evaluate.asked import Growth, Share
+from textbayes.evaluate.intervals import Growth, Share
 from textbayes.store.event_folder import Entry
 
 _AHEAD = (50, 100, 200)  # labels, for which accuracy is foretold

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from textbayes.categorizer.suggest import STRATEGIES, LabellingSession
 from textbayes.core.errors import InputError, plural
 from textbayes.core.validation import check_choice
-from textbayes.evaluate.asked import Growth, Share
+from textbayes.evaluate.intervals import Growth, Share
 from textbayes.screen.screening import check_record
 from textbayes.screen.settings import Pick
 from textbayes.store.event_folder import Entry

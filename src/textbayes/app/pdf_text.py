@@ -9,6 +9,7 @@ import contextlib
 import io
 import subprocess
 import sys
+import threading
 
 from textbayes.core.errors import InputError, MissingExtraError
 
@@ -16,6 +17,7 @@ _SECONDS = 60  # of computing time
 _MEMORY = 1 << 30  # bytes
 _MOST_PAGES, _MOST_CHARACTERS = 2_000, 2_000_000
 _BEGINS_WITHIN = 1024  # bytes; some programs write something before the mark
+_AT_ONCE = threading.BoundedSemaphore(2)  # each may take all its time and memory
 _MISSING = 3  # exit status where pypdf is not installed
 
 
@@ -28,13 +30,19 @@ def pdf_text(content: bytes) -> str:
     """
     if b"%PDF-" not in content[:_BEGINS_WITHIN]:
         raise InputError("the file is not a PDF; save the paper as PDF and upload it again")
+    if not _AT_ONCE.acquire(timeout=_SECONDS):
+        raise InputError("other PDFs are being read, which take long; upload this one again later")
     command = [sys.executable, "-P", "-m", "textbayes.app.pdf_text"]
     try:
-        done = subprocess.run(command, input=content, capture_output=True, timeout=2 * _SECONDS)
+        # What it says of a damaged file can have no end: it is not kept.
+        out, said = subprocess.PIPE, subprocess.DEVNULL
+        done = subprocess.run(command, input=content, stdout=out, stderr=said, timeout=2 * _SECONDS)
     except subprocess.TimeoutExpired:
         raise InputError(
             f"reading the PDF takes more than {2 * _SECONDS} s; save it again with another program"
         ) from None
+    finally:
+        _AT_ONCE.release()
     if done.returncode == _MISSING:
         raise MissingExtraError("pypdf", "app", "reading PDF files")
     if done.returncode:

@@ -8,7 +8,7 @@ shrinkage). Whatever their number, they count as one labelled text for each labe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.knowledge.sources import named_and_described
 
 _NEAREST, _FEWEST = 50, 5  # texts that stand for a label at most; of few texts half as many as a label has on average
 
@@ -67,7 +66,7 @@ class Described(NamedTuple):
 
 
 def read_described(
-    descriptions: Mapping[str, str] | Iterable[str],
+    told: Mapping[str, str],
     read: Callable[[Sequence[str]], Any],
     X: Any,
     points: FloatArray,
@@ -76,7 +75,7 @@ def read_described(
 
     Parameters
     ----------
-    descriptions : label → description, or labels without any
+    told : label → its name and description
     read : callable
         Reads texts as the others were read: their weights of words.
     X : csr_matrix (n_texts, n_words)
@@ -84,7 +83,6 @@ def read_described(
     points : array (n_texts, n_dimensions)
         Their directions, of length one.
     """
-    told = named_and_described(descriptions)
     if not all(label.strip() for label in told):
         raise InputError("a label without a name is described; give every label a name")
     names = list(told)

@@ -234,7 +234,7 @@ class Ensemble:
         """
         if self.label_stacking is not None:
             raise NotSupportedError(
-                "a model whose labels are features of each other cannot learn on; train it again with all texts"
+                "a model whose labels are features of each other cannot be updated; train it again with all texts"
             )
         after = copy.copy(self)
         after.parts = [

@@ -21,7 +21,7 @@ from textbayes.categorizer.scorer import Assessment, decided, scorer_of
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
 from textbayes.categorizer.train import Trained, TrainingData, train
-from textbayes.categorizer.unlabelled import unlabelled_outcome
+from textbayes.categorizer.unlabelled import unlabelled_outcome, without_copies
 from textbayes.categorizer.words import ExplainsWords
 from textbayes.core.errors import InputError, NotSupportedError, plural
 from textbayes.core.fitting import all_or_nothing
@@ -265,12 +265,13 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         unlabelled : iterable of str, optional
             Texts whose labels are not known. An automatic training learns from them which words go together
             (``categorizer.unlabelled``), unless held-out labelled texts say that this harms; ``choice_["unlabelled"]``
-            says what they gained. Later texts should be of their kind.
+            says what they gained. Later texts should be of their kind. Copies of labelled texts are left out.
         """
         texts = as_texts(texts)
         check_settings(self)
         automatic = uses_auto(self)
         others = [] if unlabelled is None else as_texts(unlabelled, "unlabelled")
+        n_given = len(others)
         if others and not automatic:
             raise NotSupportedError(
                 f"{plural(len(others), 'unlabelled text')} were given to a training that cannot learn from them; leave "
@@ -285,6 +286,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         check_same_length(texts, "texts", indicator, "labels")
         rule = rule_for(self.rule, space)
         grouped = None if groups is None else group_codes(groups, len(texts))
+        others = without_copies(others, texts)
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or silent
         data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts), others, tree)
@@ -293,8 +295,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             trained = train(ready.plan, ready.source, ready.target, report, sampling, ready.prior, keep_partial)
         self._take_over(trained, rule, data, text_fingerprints(texts))
         self._take_prior(ready, trained)
-        if others and self.choice_ is not None:
-            self.choice_["unlabelled"] = unlabelled_outcome(self.choice_["unlabelled"], len(others))
+        if n_given and self.choice_ is not None:
+            self.choice_["unlabelled"] = unlabelled_outcome(self.choice_["unlabelled"], len(others), n_given)
         self.surface_ = surface_forms(texts + others, self.vectorizer_)
         return self
 

@@ -79,10 +79,10 @@ def encode_with_tree(labels: Any, label_tree: Any) -> tuple[BoolArray, LabelSpac
 def in_agreement(tree: LabelTree, proba: FloatArray, held: HeldOut) -> FloatArray:
     """Probabilities of held-out texts that agree with the tree.
 
-    A label that the other folds lacked has a probability that means nothing: it stays, and no other follows it.
+    A label that no text of the other folds has, or all have, has a probability that means nothing: it stays, and no
+    other follows it.
     """
-    told = tree.coherent(np.where(held.label_seen, proba, 0.0), held.space.class_names)
-    return np.where(held.label_seen, told, proba)
+    return tree.coherent(proba, held.space.class_names, held.label_seen)
 
 
 def _with_labels_above(tree: LabelTree, indicator: BoolArray, space: LabelSpace) -> tuple[BoolArray, LabelSpace]:

@@ -141,7 +141,7 @@ class Member:
 
     def for_folds(self) -> Member:
         """The same for fits that score held-out texts."""
-        return self.with_params(**self.in_folds)
+        return self.with_params(**self.in_folds) if self.in_folds else self
 
 
 _MANY_FOLDS = 20

@@ -136,7 +136,8 @@ _EMBEDDINGS: dict[str, Field] = {
     "log_loss_without": _LOSS | Null(),
 }
 _UNLABELLED: dict[str, Field] = {
-    "n_texts": Whole(1),
+    "n_texts": Whole(0),
+    "n_copies": Whole(0),
     "outcome": Choice("kept", "left out", "too few"),
     "log_loss": _LOSS | Null(),
     "log_loss_without": _LOSS | Null(),

@@ -5,7 +5,7 @@ model (logistic regressions with Gaussian priors), not the ensemble that ``train
 answer to the next text it costs one fit to the labelled texts and one pass over the words of all.
 
 Copies of labelled or suggested texts and texts that are unlike all others are never asked about. A share is drawn at
-random all the same, from all texts without a label: these make figures of the model honest (``evaluate.asked``).
+random all the same, from all texts without a label: these make figures of the model honest (``evaluate.draw_weights``).
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from textbayes.categorizer import asking
 from textbayes.categorizer.described import Described, read_described
 from textbayes.categorizer.prepare import as_texts
 from textbayes.core.errors import InputError
+from textbayes.core.labels import is_missing
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice, check_same_length
-from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
+from textbayes.evaluate.intervals import Growth, Share, draw_weights, expected_growth, weighted_share
+from textbayes.knowledge.sources import named_and_described
 from textbayes.text.copies import text_fingerprints
 from textbayes.text.surface import find_tokens
 
@@ -68,8 +70,8 @@ class LabellingSession:
     ----------
     texts : iterable of str
     labels : sequence, optional
-        For each text its label, or None where it has none yet; with ``multi_label`` a list of labels, which may be
-        empty.
+        For each text its label, or None (or NaN, or an empty string) where it has none yet; with ``multi_label`` a list
+        of labels, which may be empty.
     multi_label : bool
         Whether a text has any number of labels.
     drawn : sequence of bool, optional
@@ -130,7 +132,7 @@ class LabellingSession:
         given = [None] * len(texts) if labels is None else list(labels)
         check_same_length(texts, "texts", given, "labels")
         self.strategy, self.random_share, self.multi_label = strategy, random_share, multi_label
-        self._rng, self._n_suggested = np.random.default_rng(seed), 0
+        self._rng = np.random.default_rng(seed)
         self._model, self._seed, self._texts = model, seed, texts
         if model is not None and descriptions is not None:
             raise InputError("descriptions tell of labels where there is no model yet; leave them out, or the model")
@@ -148,7 +150,7 @@ class LabellingSession:
         if model is not None:
             self.multi_label = model.label_space_.kind == "multilabel"
         for i, label in enumerate(given):
-            if label is not None:
+            if not is_missing(label):
                 self._labels[i] = self._as_labels(label)
                 self._drawn[i] = True if drawn is None else bool(drawn[i])
         self.names: list[str] = []
@@ -156,6 +158,7 @@ class LabellingSession:
         self._weights: FloatArray | None = None
         self._followed = 1.0
         self._tried: tuple[tuple[int, tuple[str, ...]], float] = ((0, ()), 1.0)
+        self._n_suggested = len(self._labels)  # so that small batches, asked for one by one, have their share at random
         self._describe(descriptions)
         self._learn(at_start=True)
 
@@ -195,8 +198,9 @@ class LabellingSession:
 
     def _describe(self, descriptions: Mapping[str, str] | Iterable[str] | None) -> None:
         self._described: Described | None = None
-        if descriptions is not None:
-            self._described = read_described(descriptions, self._read.as_rows, self._X, self._points)
+        told = None if descriptions is None else named_and_described(descriptions)
+        if told:
+            self._described = read_described(told, self._read.as_rows, self._X, self._points)
 
     @property
     def reader(self) -> Any:
@@ -209,6 +213,10 @@ class LabellingSession:
         return np.fromiter(self._labels, dtype=np.int64, count=len(self._labels))
 
     def _as_labels(self, label: Any) -> tuple[str, ...]:
+        names = label if isinstance(label, (list, tuple, set, frozenset)) else [label]
+        if any(is_missing(name) for name in names):
+            what = "" if not self.multi_label else "; pass an empty list for a text that has none of the labels"
+            raise InputError(f"{label!r} is no label of a text{what}")
         if self.multi_label:
             if isinstance(label, str):
                 raise InputError(f"the label {label!r} is given where a list of labels is needed; pass [{label!r}]")
@@ -409,7 +417,7 @@ class LabellingSession:
         """Share of all texts that the fast model is expected to get right, by cross-validation, weighted.
 
         Of many labels it is the mean share of labels in common with the truth, of those in either (Jaccard). Weights
-        are those of ``evaluate.asked.draw_weights``. None with fewer than 20 labels, or fewer than
+        are those of ``evaluate.draw_weights``. None with fewer than 20 labels, or fewer than
         10 of texts drawn at random.
         """
         found = self._held_out((1.0,))

@@ -158,7 +158,11 @@ def unlabelled_sentence(told: Mapping[str, Any]) -> str:
     ----------
     told : mapping
     """
-    texts = plural(told["n_texts"], "unlabelled text")
+    texts, n_copies = plural(told["n_texts"], "unlabelled text"), told["n_copies"]
+    if not told["n_texts"]:
+        return f"Of {plural(n_copies, 'unlabelled text')} nothing was learnt: all are copies of labelled ones."
+    if n_copies:
+        texts += f" (without {n_copies:,} that {'is a copy' if n_copies == 1 else 'are copies'} of labelled ones)"
     if told["outcome"] == "too few":
         return f"{texts} had too few words in common to learn from."
     loss, before = told["log_loss"], told["log_loss_without"]

@@ -24,6 +24,8 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray
 from textbayes.models.linear.unlabelled import LatentRegression, MixtureWeights, UnlabelledTexts
 from textbayes.text import TermWeighting
+from textbayes.text.batches import check_each
+from textbayes.text.copies import text_fingerprints
 from textbayes.text.views import TextViews, View
 
 VIEW = "unlabelled"
@@ -142,17 +144,35 @@ def approve_unlabelled(
     return rest, scores[others], outcome | {"outcome": "left out"}
 
 
-def unlabelled_outcome(outcome: dict[str, Any] | None, n_texts: int) -> dict[str, Any]:
+def without_copies(unlabelled: list[str], labelled: Sequence[str]) -> list[str]:
+    """The unlabelled texts that are no labelled ones: members must not read a text that is held out.
+
+    >>> without_copies(["corn  prices", "rates"], ["corn prices"])
+    ['rates']
+    """
+    if not unlabelled:
+        return unlabelled
+    check_each(labelled)
+    try:
+        check_each(unlabelled)
+    except InputError as error:
+        raise InputError(f"unlabelled: {error}") from None
+    copies = np.isin(text_fingerprints(unlabelled, unique=False), text_fingerprints(labelled))
+    return [text for text, is_copy in zip(unlabelled, copies.tolist(), strict=True) if not is_copy]
+
+
+def unlabelled_outcome(outcome: dict[str, Any] | None, n_texts: int, n_given: int) -> dict[str, Any]:
     """What became of so many unlabelled texts, for ``choice_``; where none could be read, that they were too few.
 
     Parameters
     ----------
     outcome : dict or None
         What held-out texts said.
-    n_texts : int
+    n_texts, n_given : int
+        Without copies of labelled texts, and with them.
     """
     unknown = {"outcome": "too few", "log_loss": None, "log_loss_without": None}
-    return {"n_texts": n_texts, **(unknown if outcome is None else outcome)}
+    return {"n_texts": n_texts, "n_copies": n_given - n_texts, **(unknown if outcome is None else outcome)}
 
 
 def settle_unlabelled(

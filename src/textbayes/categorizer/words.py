@@ -39,7 +39,7 @@ from textbayes.links import BaseLink
 from textbayes.models.linear.model import LinearModel
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
 from textbayes.text.sentences import MEANING
-from textbayes.text.surface import common_forms, gather, token_columns, word_columns, word_keys
+from textbayes.text.surface import common_forms, gather, shown_names, token_columns, word_columns, word_keys
 
 
 class LabelWord(NamedTuple):
@@ -267,7 +267,8 @@ class ExplainsWords(FittedAttributes):
 
         Pairs of a word and its weight, or with ``as_frame`` a pandas ``DataFrame``. Words with negative weights, the
         strongest first, follow where there are fewer than ``n`` with positive ones. What weights they are,
-        ``weights_description`` says.
+        ``weights_description`` says. Each column of the model is listed by itself, stems as whole words: "party" and
+        "party (stem)" may both occur; ``get_feature_names_out`` of the vectorizer has the names of the columns.
 
         Parameters
         ----------
@@ -287,8 +288,10 @@ class ExplainsWords(FittedAttributes):
         """
         weights = np.where(self.word_columns(), self._weights_for(label, n), 0.0)
         order = np.lexsort((-np.abs(weights), weights <= 0.0))[:n]  # stable: positive ones, then by size
-        names = self.vectorizer_.get_feature_names_out()
-        found = [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
+        kept = [j for j in order if weights[j] != 0.0]
+        names = self.vectorizer_.get_feature_names_out()[kept]
+        words = shown_names([str(name) for name in names], self.vectorizer_, self.surface_)
+        found = list(zip(words, weights[kept].tolist(), strict=True))
         return make_frame(found, ["word", "weight"]) if as_frame else found
 
     def label_words(self, label: str, k: int | None = 20, as_frame: bool = False, *, by: str = "contribution") -> Any:
@@ -298,7 +301,7 @@ class ExplainsWords(FittedAttributes):
         what a word adds to the log-odds of the training texts on average, were all as long as the usual one: its weight
         times its mean weight in a text (``TermWeighting.mean_weights``), or times the share of texts that have it where
         the model counts words. Forms of a word and the views that read it are one, under the commonest form in the
-        training texts; ``top_words`` has every column by itself, under its own name.
+        training texts; ``top_words`` has every column by itself.
 
         Parameters
         ----------

@@ -188,7 +188,7 @@ class SeenTexts:
         if self.n:
             warn(
                 f"{self.n:,} of {n_docs:,} texts were in the training set of {self._name}: its figures on them are too "
-                "good; measure it on texts it has not seen, or see the cross-validated figures that train prints"
+                "good; measure it on other texts, or see the cross-validated figures that train prints"
             )
 
 

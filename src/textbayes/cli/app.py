@@ -10,7 +10,7 @@ import cloup
 from click.core import ParameterSource
 
 from textbayes.app.settings import check_app_extra, default_database
-from textbayes.cli.options import option
+from textbayes.cli.options import FloatRange, option
 from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note, reporting
 from textbayes.core.errors import plural
@@ -49,7 +49,7 @@ _password_stdin = click.option(
     help="Address or network of a gateway whose X-Forwarded-For is believed; no other's is.",
 )
 @option("--max-upload", default=256, type=click.IntRange(1), metavar="MB", help="Of a file.")
-@click.option("--sample", is_flag=True, help="Make a project of the embedded news, if there is no project yet.")
+@click.option("--sample", is_flag=True, help="Make a sample project of BBC news, if there is no project yet.")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @output_options
 @common_options
@@ -73,7 +73,7 @@ def app(
     textbayes app user anna --administrator
     textbayes app --team --origin https://review.example.org
 
-    Without --team nobody but you gets in: it listens on this machine only, and the link that opens it works once.
+    Without --team only you can open it: it listens on this machine only, and the link that opens it works once.
     Everything is in the database when the page says so; end it at any moment, by Ctrl-C or even by kill -9.
     """
     if click.get_current_context().invoked_subcommand is not None:
@@ -148,7 +148,7 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
 @app.command("invite")
 @click.argument("project")
 @option("--role", default="reviewer", type=click.Choice(["reader", "reviewer", "owner"]), help="In the project.")
-@option("--days", default=7.0, type=click.FloatRange(0, 90, min_open=True), help="Until the link expires.")
+@option("--days", default=7.0, type=FloatRange(0, 90, min_open=True), help="Until the link expires.")
 @option("--uses", default=1, type=click.IntRange(1, 1000), help="How many people may use it.")
 @click.option("--withdraw", is_flag=True, help="Let all links to the project open nothing any more.")
 @option("--origin", default="http://127.0.0.1:8765", metavar="URL", envvar="TEXTBAYES_ORIGIN", help="Of the room.")

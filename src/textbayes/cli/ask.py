@@ -13,7 +13,7 @@ import cloup
 from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, is_model, require_documents
 from textbayes.cli.labels import Labelling, label_options, read_descriptions
-from textbayes.cli.options import COUNT, mirrored, most_used, option, seed_option
+from textbayes.cli.options import COUNT, FloatRange, mirrored, most_used, option, seed_option
 from textbayes.cli.output import (
     Output,
     ResultColumns,
@@ -33,7 +33,7 @@ from textbayes.data.layout import Layout as SourceLayout
 
 if TYPE_CHECKING:
     from textbayes.categorizer.suggest import LabellingSession, Suggestion
-    from textbayes.evaluate.asked import Growth, Share
+    from textbayes.evaluate.intervals import Growth, Share
 
 _SESSION = "textbayes.categorizer.suggest:LabellingSession"
 _ASKED = "asked"  # the column that says why a text was asked about
@@ -82,7 +82,7 @@ class _Source(NamedTuple):
         _SESSION,
         "--random-share",
         "random_share",
-        type=click.FloatRange(0.0, 1.0),
+        type=FloatRange(0.0, 1.0),
         metavar="SHARE",
         help="Share of the texts drawn at random, by which figures stay right for all texts.",
     ),
@@ -128,7 +128,7 @@ def ask(
     labelling: Labelling,
     output: Output,
 ) -> None:
-    """List the texts to label next: those whose labels would teach most.
+    """List the texts whose labels would help the model most.
 
     Files hold texts with a label and texts without one, together or each in their own; texts without a label are those
     to choose from. With no label yet, texts typical of many others come first; --labels or --descriptions give first
@@ -362,15 +362,15 @@ def _show(
 
 def _print_growth(session: LabellingSession, share: Share | None, grown: Growth | None) -> None:
     if share is None or grown is None:
-        echo("How good a model is, and how much better it will be, is said from 20 labels on, 10 of them of texts")
-        echo("drawn at random.")
+        echo(
+            "Estimates of the accuracy, now and with more labels, need 20 labels, 10 of them of texts drawn at random."
+        )
         return
     what = "Labels in common" if session.multi_label else "Accuracy"
     echo(f"{what} {share.value:.2f}, 95% interval {share.low:.2f} to {share.high:.2f}, estimated for all texts")
     if not grown.can_be_told:
-        low, high = float(grown.low[-1]), float(grown.high[-1])
-        more = int(grown.sizes[-1]) - len(session.labelled)
-        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} to {high:.2f}.")
+        low, more = float(grown.low[-1]), int(grown.sizes[-1]) - len(session.labelled)
+        echo(f"Too few labels to forecast growth: with {more:,} more it may be anything from {low:.2f} up.")
         return
     ahead = [
         f"{size - len(session.labelled):,} more labels {value:.2f} ({low:.2f} to {high:.2f})"
@@ -378,11 +378,14 @@ def _print_growth(session: LabellingSession, share: Share | None, grown: Growth 
     ]
     echo(f"Expected with {', '.join(ahead)}; in brackets a 95% band")
     if grown.enough is None:
-        echo("More labels go on paying: another 100 may add a point or more, as far as the curve can be followed.")
+        echo("More labels still help: another 100 may add a point or more, as far as the curve can be extrapolated.")
     else:
         enough = max(grown.enough, len(session.labelled))
         echo(f"From about {enough:,} labels on, another 100 add less than a point (95% sure).")
-    echo("These figures are of one linear model, cross-validated with weights; train pools several and is better.")
+    echo(
+        "These figures are of one linear model, cross-validated with weights; train combines several models and is "
+        "usually better."
+    )
 
 
 def _show_growth(session: LabellingSession, share: Share | None, grown: Growth | None, output: Output) -> None:

@@ -37,7 +37,7 @@ from textbayes.cli.output import (
     output_options,
 )
 from textbayes.cli.terminal import common_options, note
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
 from textbayes.display import cell_width, padded, shortened, visible
 
@@ -230,7 +230,12 @@ def classify(
         seconds = time.perf_counter() - began
         note(f"{n_answered:,} documents in {seconds:.1f} s, {n_answered / seconds:,.0f} a second, with the encoder")
     if n_unknown and not guess:
-        note(f"{n_unknown:,} without a word that the model knows, which have no label; --guess gives them one")
+        has = (
+            "has no word that the model knows and gets"
+            if n_unknown == 1
+            else "have no word that the model knows and get"
+        )
+        note(f"{plural(n_unknown, 'text')} {has} no label; --guess assigns one")
 
 
 def _has_encoder(categorizer: Any) -> bool:

@@ -24,7 +24,7 @@ from textbayes.cli.options import (
     top_option,
 )
 from textbayes.cli.output import Output, check_output, console, make_table, output_options
-from textbayes.cli.terminal import common_options, echo, note, waiting
+from textbayes.cli.terminal import common_options, echo, note, waiting, warn
 from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document, FloatArray
 from textbayes.display import shortened
@@ -206,7 +206,12 @@ def _show_words(
     for row in rows:
         table.add_row(row["cluster"], f"{row['size']:.1%}", f"{row['texts']:,}", " ".join(row["words"]))
     console().print(table)
-    echo("size: share of all text; texts: those that belong to the cluster most")
+    echo("size: share of all text; texts: those whose largest share is in the cluster")
+    if len(names) > 1 and np.count_nonzero(texts) == 1 and texts.sum() > 1:
+        warn(
+            "all texts are in one cluster: their words do not separate them. Try another number of clusters, longer "
+            "texts, or labels of some texts (--labels)"
+        )
 
 
 def _show_memberships(documents: list[Document], names: list[str], memberships: FloatArray, output: Output) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as one JSON object instead of tables.")
 @common_options
 def demo(output: Path, seed: int, n_jobs: int, as_json: bool) -> None:
-    """Train, evaluate and explain on the embedded news corpus.
+    """Train, evaluate and explain on a corpus of BBC news.
 
     Learns the topics of 1,114 BBC news stories with the default model, tries it on 1,111 others, prints figures, the
     strongest words and three explained decisions, and writes an HTML report. Nothing is downloaded.

@@ -134,13 +134,13 @@ _COLUMNS = ("label", "word", "before", "after", "change")
 def update(model: str, target: str | None, top: int, labelling: Labelling, inputs: Inputs, output: Output) -> None:
     """Update a model with more labelled texts.
 
-    What the model knows becomes the prior of what the texts say. Count models learn exactly what they would have learnt
-    from all texts at once; online models and Gaussian processes go on as they began; linear and multinomial models need
-    to know how sure they are (train --intervals, or gibbs). Words, labels and thresholds stay as they are: train anew
-    when these have changed.
+    The model becomes the prior, and the new texts are the data. Count models learn exactly what they would have learnt
+    from all texts at once; online models and Gaussian processes continue learning; linear and multinomial models need
+    standard errors of their weights (train --intervals, or --inference gibbs). Words, labels and thresholds stay as
+    they are: train again when these have changed.
 
-    The log-loss printed is that of the new texts before they were learnt. Texts that the model has learnt already are
-    warned of, and left out of it: to learn them again makes the model too sure of them.
+    The log-loss printed is that of the new texts before they were learnt. A warning names texts that the model was
+    trained on already, and they are left out: learning them twice would make probabilities too extreme.
 
     \b
     textbayes update model.tb more.jsonl

@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -75,7 +76,22 @@ def _show(error: click.ClickException, file: Any = None) -> None:
         if context.command.get_help_option(context) is not None:
             echo(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
         echo(err=True)
-    echo(f"textbayes: error: {error.format_message()}", err=True)
+    echo(f"textbayes: error: {error.format_message()}{_value_of_flag(error)}", err=True)
+
+
+def _value_of_flag(error: click.ClickException) -> str:
+    """The end of a message on a word too many that was given as the value of a flag, such as ``--intervals 0.9``."""
+    extra = re.search(r"unexpected extra argument \((\S+)\)", error.format_message())
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if extra is None or context is None:
+        return ""
+    typed = context.find_root().meta.get(TYPED, [])
+    before = typed[typed.index(extra[1]) - 1] if extra[1] in typed[1:] else ""
+    options = {name: option for option in _options(context.command) for name in option.opts}
+    if before not in options or not options[before].is_flag:
+        return ""
+    level = "--level" in options and before == "--intervals"
+    return f". {before} takes no value" + (f"; the level is --level {extra[1]}" if level else "")
 
 
 def as_options(message: str, command: click.Command | None) -> str:
@@ -108,6 +124,27 @@ def typed_again(*more: str, instead: Mapping[str, str] | None = None) -> str:
     context = click.get_current_context(silent=True)
     given = [] if context is None else context.find_root().meta.get(TYPED, [])
     return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in given), *more])
+
+
+def command_lines(line: str, width: int) -> list[str]:
+    """A command in lines of at most ``width`` columns: broken before options with a backslash, as a shell reads it."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    parts: list[str] = []
+    for word in shlex.split(line):
+        if parts and not word.startswith("-"):
+            parts[-1] += f" {shlex.quote(word)}"
+        else:
+            parts.append(shlex.quote(word))
+    from rich.cells import cell_len
+
+    lines = [indent + parts[0]]
+    for part in parts[1:]:
+        if cell_len(f"{lines[-1]} {part} \\") > width:
+            lines[-1] += " \\"
+            lines.append(f"{indent}  {part}")
+        else:
+            lines[-1] += f" {part}"
+    return lines
 
 
 def offers(name: str) -> bool:
@@ -182,7 +219,11 @@ def _fail(message: str, code: int = 1, notes: Sequence[str] = ()) -> None:
         echo(traceback.format_exc(), err=True)
     echo(f"textbayes: {' '.join(message.split())}", err=True)
     for line in notes:
-        echo(line, err=True, wrap=not line.startswith(COMMAND))  # a command is copied as one line
+        if not line.startswith(COMMAND):
+            echo(line, err=True)
+            continue
+        for part in command_lines(line, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [line]:
+            echo(part, err=True, wrap=False)
     raise click.exceptions.Exit(code)
 
 

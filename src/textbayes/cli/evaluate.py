@@ -21,7 +21,7 @@ from textbayes.cli.options import COUNT, SHARE, most_used, option, strict_option
 from textbayes.cli.output import Output, check_output, check_report_target, console, output_options, to_json
 from textbayes.cli.terminal import common_options, echo, waiting, warn
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 from textbayes.core.types import BoolArray
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ def evaluate(
     calibration error, over all labels and for each. Where each text has one label, both classes of two count, and the
     log-loss is per text; where it may have several, per yes-or-no decision.
 
-    Labels that the model has not seen cannot be given: they are named in a warning and under "unknown_labels", and
-    have no row of their own. Where each text has one label, a text of an unknown label counts as an error, which the
-    log-loss leaves out, and a text without a label is left out, with a warning.
+    Labels that are not in the training set cannot be predicted: they are named in a warning and under "unknown_labels",
+    and have no row of their own. Where each text has one label, a text of an unknown label counts as an error, which
+    the log-loss leaves out, and a text without a label is left out, with a warning.
 
     \b
     textbayes evaluate model.tb test.jsonl
@@ -180,11 +180,15 @@ def unknown_labels(labels: list[tuple[str, ...]], names: list[str], strict: bool
     if unknown:
         listed = ", ".join(f"{name!r} ({n:,})" for name, n in unknown.most_common(8))
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        message = f"the model has not seen {len(unknown)} of the labels (documents): {listed}{more}"
+        message = f"{_not_trained(len(unknown))} (texts): {listed}{more}"
         if strict:
             raise InputError(f"{message}; correct them, or leave out --strict")
         warn(message + remedies(unknown, names))
     return dict(unknown.most_common())
+
+
+def _not_trained(n_labels: int) -> str:
+    return f"{plural(n_labels, 'label')} {'is' if n_labels == 1 else 'are'} not in the training set"
 
 
 @contextlib.contextmanager
@@ -232,7 +236,7 @@ def report(
     strict: bool,
     output: Output,
 ) -> None:
-    """Write a page about a model tried on labelled texts.
+    """Write an HTML page: how good a model is on labelled texts.
 
     One HTML file, without script and network, for large and small screens and for paper: measures of every label with
     intervals, the confusion matrix, calibration, precision and recall at other thresholds, the most influential words,
@@ -276,7 +280,7 @@ def _notes(unknown: dict[str, int], kind: str) -> list[str]:
     listed = ", ".join(f"{name} ({n:,})" for name, n in list(unknown.items())[:8])
     more = f" and {len(unknown) - 8:,} more" if len(unknown) > 8 else ""
     counted = "these labels are left out" if kind == "multilabel" else "these texts count as errors"
-    return [f"The model has not seen {len(unknown):,} of the labels (texts): {listed}{more}; {counted}."]
+    return [f"{_not_trained(len(unknown))} (texts): {listed}{more}; {counted}."]
 
 
 def _seen_note(n_seen: int | None, n: int) -> list[str]:

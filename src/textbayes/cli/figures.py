@@ -280,7 +280,7 @@ def print_prior(model: TextCategorizer) -> None:
         if any(row.tried != row.weight for row in model.prior_advice_):
             legend += " At: the weight that was tried, where another is used."
         if model.label_space_.kind == "binary":
-            legend += " Words of the other label count with the sign turned."
+            legend += " Words of the other label count as evidence against this one."
         screen.print(legend)
         if len(model.prior_advice_) > 1:
             screen.print(_overall(model.prior_advice_))

@@ -20,6 +20,7 @@ from textbayes.cli.options import (
     COUNT,
     SEED,
     Checked,
+    FloatRange,
     LinkSpec,
     NameOption,
     imported,
@@ -147,7 +148,7 @@ _LEARNING = [
     ),
     click.option(
         "--forgetting-factor",
-        type=click.FloatRange(min=0.0, min_open=True, max=1.0),
+        type=FloatRange(min=0.0, min_open=True, max=1.0),
         help="Factor by which a topic's weights shrink towards their prior before each judgement, for topics that "
         f"drift; {_SETTING['forgetting_factor']:g} forgets nothing.",
     ),
@@ -175,7 +176,7 @@ _LEARNING = [
     click.option("--link", cls=NameOption, type=LinkSpec(), help=f"Link; {_SETTING['link']}."),
     click.option(
         "--noise",
-        type=click.FloatRange(min=0.0),
+        type=FloatRange(min=0.0),
         help=f"Scale on which the link sees x'w; {_SETTING['noise']:g}, a threshold.",
     ),
 ]
@@ -226,7 +227,7 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Make STATE from what a trained model knows, in place of --train.",
     ),
     click.option("--statements", metavar="FILE", help="Texts on what topics are about, labelled."),
-    click.option("--prior", metavar="FILE", help="What is known of words, see `textbayes prior`."),
+    click.option("--prior", metavar="FILE", help="Prior knowledge about words, see `textbayes prior`."),
     click.option("--topic", "topics", multiple=True, metavar="NAME", help="Topics; all labels if not given."),
     jobs_option,
 )
@@ -270,7 +271,7 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
         "--order",
         choices=["information", "time"],
         default="information",
-        help="Of --pending: what would teach most first, or what came first.",
+        help="Of --pending: the most informative first, or the oldest.",
     ),
     click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs."),
     click.option(
@@ -300,11 +301,12 @@ def filter_stream(
     output: Output,
     **rest: Any,
 ) -> None:
-    """Deliver what matters from a stream, ask, and learn.
+    """Deliver the relevant texts of a stream; learn from answers.
 
     A filter lives in a folder, STATE. It is started from labelled documents, whose labels become its topics, and then
-    reads documents one by one. Delivered are those that are probably relevant to a topic, and those of which a
-    judgement would teach most ("asked"). Judgements come by `textbayes judge`, at any time, or by --judgements.
+    reads documents one by one. Delivered are those that are probably relevant to a topic, and those whose
+    judgement would improve the filter most ("asked"). Judgements come by `textbayes judge`, at any time, or by
+    --judgements.
 
     \b
     textbayes filter desk --train labelled.jsonl     # or --model model.tb
@@ -320,7 +322,7 @@ def filter_stream(
     threshold may be changed in later runs; what is not given stays as it was.
 
     The default link assumes that one judgement in ten is wrong, so that probabilities lie between 0.1 and 0.9: 0.9 is
-    as sure as the filter can be. Another --link, such as probit with --noise 0.5, goes from 0 to 1.
+    the highest probability. Another --link, such as probit with --noise 0.5, goes from 0 to 1.
     """
     from textbayes.cli import filter_run
 
@@ -380,7 +382,9 @@ _SAID = {"new": "", "same": " (as before)", "changed": " (another answer than be
 @click.argument("document", required=False)
 @click.argument("topic", required=False)
 @click.argument("answer", required=False, metavar="[yes|no]")
-@click.option("--interactive", is_flag=True, help="Show what waits, one by one, and ask; the default on a terminal.")
+@click.option(
+    "--interactive", is_flag=True, help="Show what is not judged yet, one by one, and ask; the default on a terminal."
+)
 @output_options
 @common_options
 def judge(
@@ -388,8 +392,8 @@ def judge(
 ) -> None:
     """Tell a filter whether a document is relevant.
 
-    Without DOCUMENT, TOPIC and answer, what waits to be judged is shown on a terminal, the most informative first, and
-    answered by a key: y, n, s(kip), u(ndo), q(uit). Elsewhere judgements are read from standard input as JSON lines and
+    Without DOCUMENT, TOPIC and answer, a terminal shows what is not judged yet, the most informative first, and takes
+    answers by a key: y, n, s(kip), u(ndo), q(uit). Elsewhere judgements are read from standard input as JSON lines and
     answered one by one. A document that was delivered can be judged for any topic; another one with its "text" in the
     JSON line.
 
@@ -398,8 +402,9 @@ def judge(
     textbayes judge desk a7 grain yes
     echo '{"id": "a7", "topic": "grain", "relevant": true}' | textbayes judge desk
 
-    A judgement is on disk when this command says so. The filter learns it before its next document, or when it is next
-    started. The same judgement twice counts once; another answer for the same document and topic replaces the first.
+    A judgement is on disk when this command confirms it. The filter learns it before its next document, or when it is
+    next started. The same judgement twice counts once; another answer for the same document and topic replaces the
+    first.
     """
 
     check_filter_path(state)

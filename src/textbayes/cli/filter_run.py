@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -52,6 +53,7 @@ _NO_ID = (
     "the training file has no id column, so row numbers are the ids: documents of different files would share ids. "
     "Name a column with --id-field"
 )
+_TEXTS_FOR_FORMS = 1_000  # of the last deliveries, which show how new words are written
 _AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 PENDING_COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "time", "snippet")
 
@@ -59,10 +61,10 @@ PENDING_COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "
 def threshold_in_words(filter: AdaptiveFilter) -> str:
     """What is delivered as relevant, and where the probabilities end if that is not 1."""
     threshold, highest = filter.settings.threshold, highest_probability(filter)
-    sentence = f"Delivered as relevant: probability above {threshold:g} (--threshold; later runs keep it)."
+    sentence = f"Delivered as relevant: probability above {threshold:g} (change it with --threshold)."
     if highest == 1.0:
         return sentence
-    why = f"{1.0 - highest:.0%} of judgements may be wrong (--link {filter.settings.link})"
+    why = f"the model allows for {1.0 - highest:.0%} wrong judgements (--link {filter.settings.link})"
     return f"{sentence} No probability exceeds {highest:.2g}, since {why}."
 
 
@@ -123,12 +125,14 @@ def show_pending(state: str, order: str, output: Output) -> None:
     read_config(Path(state))
     pending = read_pending(Path(state))
     found = most_informative(pending) if order == "information" else list(pending)
-    rows = [_not_negative(row) for row in found]
+    forms = read_surface(state)
+    rows = [_as_shown(row, forms) for row in found]
     if output.is_table:
-        write = lines_of(("id", "topic", "p", "bits", "reason", "text"), (6, 6, 5, 6, 9))
+        longest = max((row["id"] for row in rows), key=len, default="")
+        write = lines_of(("id", "topic", "p", "bits", "reason", "text"), (6, 6, 5, 6, 9), longest)
         for row in rows:
             numbers = f"{row['probability']:.3f}", bits_in_words(row["information_gain"])
-            write([row["id"], row["topic"], *numbers, row["reason"], row["snippet"] or " ".join(row["words"])])
+            write([row["id"], row["topic"], *numbers, row["reason"], row["snippet"] or ", ".join(row["words"])])
     elif output.kind == "csv":
         output.write([{**row, "words": list(row["words"])} for row in rows], PENDING_COLUMNS, header=bool(rows))
     else:
@@ -147,7 +151,7 @@ def judge_pending(folder: Path) -> None:
     """
     rows, forms = most_informative(read_pending(folder)), read_surface(folder)
     if not rows:
-        note("nothing waits to be judged")
+        note("every delivery is judged")
         return
     given: dict[int, bool] = {}
     at = 0
@@ -190,9 +194,10 @@ def bits_in_words(gain: float) -> str:
     return f"{max(0.0, gain):.3f}"
 
 
-def _not_negative(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as it is shown: the gain is an approximation, and what comes out slightly negative is 0."""
-    return {**row, "information_gain": max(0.0, row["information_gain"])}
+def _as_shown(row: dict[str, Any], forms: Mapping[str, str]) -> dict[str, Any]:
+    """A row with whole words for stems. The gain is an approximation: what comes out slightly negative is 0."""
+    words = {shown(word, forms): weight for word, weight in row["words"].items()}
+    return {**row, "information_gain": max(0.0, row["information_gain"]), "words": words}
 
 
 def exported(state: str) -> TextCategorizer:
@@ -339,7 +344,9 @@ def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Outp
             skipped.report = True
             note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
         before, n_delivered = folder.filter.n_seen, 0
-        write = _writer(output, folder)
+        forms = read_surface(state)
+        write = _writer(output, folder, forms)
+        delivered: deque[str] = deque(maxlen=_TEXTS_FOR_FORMS)
 
         def before_each() -> None:
             let_signals_through()
@@ -352,6 +359,7 @@ def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Outp
         try:
             for delivery in run(folder, waited_for, by_labels=rest["by_labels"], before_each=before_each):
                 write(delivery)
+                delivered.append(folder.last_text)
                 n_delivered += 1
             let_signals_through()
         except KeyboardInterrupt:
@@ -359,6 +367,8 @@ def run_filter(state: str, inputs: Inputs, changes: dict[str, Any], output: Outp
         finally:
             Signals.held, Signals.waiting = False, 0
         folder.take_judgements(warn)
+        if added := {**forms_for(folder.filter, list(delivered)), **forms}.items() - forms.items():
+            write_surface(state, {**forms, **dict(added)})
         for path in folder.unread():
             warn(f"{path} ends in a line that is not whole JSON; it was not read")
         _close(folder, f"{inputs.name} holds no {'new ' if seen else ''}documents", before, n_delivered)
@@ -421,7 +431,7 @@ def _key(inputs: Inputs) -> str:
     return inputs.name if len(inputs.paths) < 2 else ", ".join(inputs.paths)
 
 
-def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
+def _writer(output: Output, folder: FilterFolder, forms: Mapping[str, str]) -> Callable[[Delivery], None]:
     """A function that writes deliveries as they come: each is of the document that the folder saw last."""
     if output.is_table:
         line = lines_of(("id", "topic", "p", "reason", "text"), (6, 6, 5, 9))
@@ -432,7 +442,7 @@ def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
 
     def write(delivery: Delivery) -> None:
         nonlocal header
-        row = _not_negative({**delivery._asdict(), "snippet": folder.last_snippet})
+        row = _as_shown({**delivery._asdict(), "snippet": folder.last_snippet}, forms)
         output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
         header = False
 

@@ -229,7 +229,7 @@ def select(
     output: Output,
     **rules: Any,
 ) -> None:
-    """Rank words by how well they tell a category apart.
+    """Rank words by how well they distinguish a category.
 
     The words are those that `textbayes train --select` with the same options would use. A high score says that a word
     is more frequent in the category than outside, or rarer: see the numbers of documents.

@@ -49,7 +49,7 @@ _OPTIONS = {
         "--multi-label/--single-label",
         "multi_label",
         default=None,
-        help="Whether a document has any number of labels, or exactly one; as the documents say if not given.",
+        help="Whether a document has any number of labels, or exactly one; by their labels if not given.",
     ),
     "unlabelled": option(
         "--unlabelled",
@@ -149,7 +149,8 @@ def name_oddities(counts: Mapping[str, int], separated: bool) -> tuple[str, ...]
     if found.missing_words:
         options = " ".join(_missing_options(found.missing_words))
         named = _listed([f"{label!r} ({counts[label]:,})" for label in found.missing_words])
-        told.append(f"{named} counts as a label; if it means that there is none, say so with {options}")
+        treated = "is treated as a label" if len(found.missing_words) == 1 else "are treated as labels"
+        told.append(f"{named} {treated}; if that means a missing label, use {options}")
     for mark, labels in found.unsplit.items() if not separated else ():
         named = _listed([f"{label!r} ({counts[label]:,})" for label in labels])
         told.append(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
@@ -241,7 +242,7 @@ def read_labelled(
     documents = _read(inputs, labelling, documents)
     if not any(document.labels for document in documents):
         raise no_label(inputs)
-    multi_label = _task(documents, labelling)
+    multi_label = _task(documents, labelling, separated="label_separator" in dict(inputs.options))
     if not multi_label:
         _refuse_several(documents, inputs)
     bare = [document for document in documents if not document.labels]
@@ -325,9 +326,11 @@ def read_truth(
 
 def no_label(inputs: Inputs) -> InputError:
     """The refusal of documents of which none is labelled."""
-    return inputs.without_label(
-        InputError(f"no document of {inputs.name} has a label; name the column that holds it with --label-field")
-    )
+    message = f"no document of {inputs.name} has a label; name the column that holds it with --label-field"
+    if offers("unlabelled_texts") and inputs.paths:
+        ask = shlex.join(["textbayes", "ask", *inputs.paths])
+        message += f", or if none has one yet, see with `{ask}` which to label first"
+    return inputs.without_label(InputError(message))
 
 
 def _not_one_label(document: Document, number: int, inputs: Inputs) -> InputError:
@@ -362,14 +365,15 @@ def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None
     return documents
 
 
-def _task(documents: list[Document], labelling: Labelling) -> bool:
-    """Whether documents may have any number of labels."""
+def _task(documents: list[Document], labelling: Labelling, separated: bool) -> bool:
+    """Whether documents may have any number of labels; those of an empty place have none where several may be there."""
     if labelling.multi_label is not None:
         return labelling.multi_label
     none = sum(not document.labels for document in documents)
     several = sum(len(document.labels) > 1 for document in documents)
     lacking = sum(document.lacks_label for document in documents)
-    meant = {"skip": 0, "keep": none}.get(labelling.unlabelled or "", none - lacking)  # to have none of the labels
+    usual = none if separated and labelling.unlabelled is None else none - lacking
+    meant = {"skip": 0, "keep": none}.get(labelling.unlabelled or "", usual)  # to have none of the labels
     if several or meant or labelling.label_tree is not None:
         note(f"multi-label: {none:,} of {len(documents):,} documents have no label, {several:,} have several")
         return True
@@ -390,8 +394,8 @@ def _without(bare: list[Document], documents: list[Document], inputs: Inputs, la
     else:
         warn(
             f"{what} {'has' if len(bare) == 1 else 'have'} no label and {'is' if len(bare) == 1 else 'are'} left out "
-            f"({name_documents(bare)}); {_learn('such texts')}agree with --unlabelled skip, or keep such texts as "
-            "texts of none of the labels with --unlabelled keep"
+            f"({name_documents(bare)}); {_learn('such texts')}leave them out without this warning with --unlabelled "
+            "skip, or keep them as texts of none of the labels with --unlabelled keep"
         )
     return [document for document in documents if document.labels]
 

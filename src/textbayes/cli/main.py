@@ -158,7 +158,7 @@ class Lazy(NamedTuple):
 
 GROUPS = {
     "Start": {
-        "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on the embedded news corpus."),
+        "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on a corpus of BBC news."),
         "train": Lazy("textbayes.cli.train:train", "Learn a model from labelled texts."),
         "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
         "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
@@ -167,7 +167,7 @@ GROUPS = {
         "show": Lazy("textbayes.cli.show:show", "Show what is in a model file."),
         "explain": Lazy("textbayes.cli.show:explain", "Show the words behind a decision."),
         "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
-        "report": Lazy("textbayes.cli.evaluate:report", "Write a page about a model tried on labelled texts."),
+        "report": Lazy("textbayes.cli.evaluate:report", "Write an HTML page: how good a model is on labelled texts."),
     },
     "Use a model elsewhere, and keep it up to date": {
         "update": Lazy("textbayes.cli.deploy:update", "Update a model with more labelled texts."),
@@ -175,28 +175,30 @@ GROUPS = {
         "export": Lazy("textbayes.cli.deploy:export", "Write a model's scoring as JSON, SQL or ONNX."),
     },
     "Few labels and prior knowledge": {
-        "ask": Lazy("textbayes.cli.ask:ask", "List the texts to label next: those whose labels would teach most."),
-        "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
+        "ask": Lazy("textbayes.cli.ask:ask", "List the texts whose labels would help the model most."),
+        "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what you know about words, for train."),
         "clusters": Lazy("textbayes.cli.clusters:clusters", "Group texts by their words."),
     },
     "Streams": {
-        "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
+        "filter": Lazy(
+            "textbayes.cli.filter:filter_stream", "Deliver the relevant texts of a stream; learn from answers."
+        ),
         "judge": Lazy("textbayes.cli.filter:judge", "Tell a filter whether a document is relevant."),
     },
     "Literature reviews": {
         "screen": Lazy("textbayes.cli.screen:screen", "Read records in the best order, and know when to stop."),
         "app": Lazy("textbayes.cli.app:app", "Screen records and manage reviews in the browser."),
-        "simulate": Lazy("textbayes.cli.simulate:simulate", "Screen reviews again whose answers are known."),
+        "simulate": Lazy("textbayes.cli.simulate:simulate", "Simulate screening on reviews whose answers are known."),
     },
     "Statistics and research": {
         "keyness": Lazy(
             "textbayes.cli.keyness:keyness", "Compare how often words are used in a category and elsewhere."
         ),
-        "select": Lazy("textbayes.cli.keyness:select", "Rank words by how well they tell a category apart."),
+        "select": Lazy("textbayes.cli.keyness:select", "Rank words by how well they distinguish a category."),
         "compare": Lazy("textbayes.cli.compare:compare", "Test whether two systems differ significantly."),
         "link": Lazy("textbayes.cli.compare:link", "Compare link functions: heavy tails, asymmetry."),
         "reproduce": Lazy(
-            "textbayes.cli.reproduce:reproduce", "Run a paper's experiments again, beside the published figures."
+            "textbayes.cli.reproduce:reproduce", "Rerun a paper's experiments, beside the published figures."
         ),
     },
     "Data and maintenance": {
@@ -270,8 +272,8 @@ def cli() -> None:
 
     Texts come from spreadsheets (CSV, XLSX), JSON lines, other files, folders or standard input; columns such as "text"
     and "label" are found by their names. Results are tables on a terminal and JSON lines in a pipe. `textbayes COMMAND
-    --help` has examples. Exit codes: 0 success, 1 a problem with the data or the result, 2 a command that cannot be
-    understood.
+    --help` has examples. Exit codes: 0 success, 1 a problem with the data or the result, 2 an unknown
+    command or option.
     """
 
 

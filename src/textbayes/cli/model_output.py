@@ -167,7 +167,8 @@ def print_trained(
     screen.print(model_in_words(model, path))
     if scales := measures.get("scales"):
         listed = [f"{name} {_scales(found)}" for name, found in list(scales.items())[:MOST_LABELS]]
-        screen.print(f"Scales of the prior that were found: {'; '.join(listed)}{'; …' * (len(scales) > MOST_LABELS)}.")
+        chosen = "; ".join(listed) if len(scales) > 1 else _scales(next(iter(scales.values())))
+        screen.print(f"Scale of the prior, chosen on held-out texts: {chosen}{'; …' * (len(scales) > MOST_LABELS)}.")
     _print_steps(list(_next_steps(inputs, path, page)))
 
 
@@ -200,10 +201,15 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
         if (unlabelled := model.choice_.get("unlabelled")) is not None:
             sentence += f" {unlabelled_sentence(unlabelled)}"
     else:
-        names = model.member_names()
-        sentence = (
-            f"One model: {names[0]}." if len(names) == 1 else f"An ensemble of {len(names)} models: {', '.join(names)}."
-        )
+        from textbayes.report.wording import members_in_words, settings_in_words
+
+        names = members_in_words(model) or model.member_names()
+        if len(names) == 1:
+            what = dict(settings_in_words(model))["Model"]
+            described = max(names[0], model.member_names()[0], key=len)
+            sentence = f"One model: {described if what == names[0] else f'{what} ({names[0]})'}."
+        else:
+            sentence = f"An ensemble of {len(names)} models: {'; '.join(names)}."
     if evidence := _evidence(model):
         sentence += f" Log-evidence {evidence['log_evidence']:.1f}: each text was judged before it was learnt."
         if later := evidence.get("pass_log_evidence", ())[1:]:

@@ -149,11 +149,12 @@ def make_table(*columns: str, title: str | None = None, right: Sequence[str] = (
 _LEAST_TEXT = 8  # characters: a shorter beginning says nothing
 
 
-def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
+def lines_of(heads: tuple[str, ...], widths: tuple[int, ...], longest: str = "") -> Callable[[list[str]], None]:
     """A function that prints rows as they come, one a line, a bold header before the first.
 
     The first two widths are shares of the terminal, the others characters; the last column has what is left. The first
-    column is never shortened: it is what ``judge`` is given.
+    column is never shortened, as it is what ``judge`` is given: it is as wide as the ``longest`` one needs, or
+    else the first, up to half of the terminal.
     """
 
     screen = console()
@@ -169,8 +170,11 @@ def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[
     first = True
 
     def write(cells: list[str]) -> None:
-        nonlocal first
+        nonlocal first, left
         if first:
+            widest = max(cell_width(visible(longest or cells[0])), sizes[0])
+            wider = min(widest, screen.width // 2) - sizes[0]
+            sizes[0], left = sizes[0] + wider, max(left - wider, _LEAST_TEXT)
             screen.print(line(list(heads)), style="bold")
         first = False
         screen.print(line(cells), no_wrap=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from textbayes import knowledge, store
 from textbayes.cli.labels import read_descriptions
-from textbayes.cli.options import option
+from textbayes.cli.options import FloatRange, option
 from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.atomic import atomic_write
@@ -44,9 +44,13 @@ if TYPE_CHECKING:
     "concepts alone.",
 )
 @option("--language", default="en", metavar="CODE", help="Of the names and definitions of a SKOS vocabulary.")
-@click.option("--model", metavar="MODEL", help="What an earlier model has learnt, as a mean for each word with weight.")
-@click.option("--model-scale", type=click.FloatRange(min=0, min_open=True), help="How far weights may be from there.")
-@click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR with words for features.")
+@click.option("--model", metavar="MODEL", help="Use the weights of an earlier model as prior means of its words.")
+@click.option(
+    "--model-scale",
+    type=FloatRange(min=0, min_open=True),
+    help="Scale of the prior around these means: how far new weights may be from them.",
+)
+@click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR whose features are words.")
 @output_options
 @common_options
 def prior(
@@ -61,11 +65,11 @@ def prior(
     bxr: str | None,
     output: Output,
 ) -> None:
-    """Make a prior file: what is known of words before any text.
+    """Make a prior file: what you know about words, for train.
 
     A prior file is CSV with the columns word, label, mean, scale, family, sign and source, of which only word is
-    needed, or YAML. Edit it as you like and give it to train with --prior. Where two sources speak of one word for one
-    label, the later of model, BXR file, names, descriptions and files counts.
+    needed, or YAML. Edit it as you like and give it to train with --prior. If two sources have the same
+    word for the same label, the later one is used, in the order model, BXR file, names, descriptions, files.
 
     \b
     textbayes prior --label grain --describe "ship=Ships and cargo" -o priors.csv

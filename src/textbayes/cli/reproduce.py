@@ -71,7 +71,7 @@ def reproduce(
     cluster: str | None,
     output: Output,
 ) -> None:
-    """Run a paper's experiments again, beside the published figures.
+    """Rerun a paper's experiments, beside the published figures.
 
     Without PAPER the papers are listed, with the corpora they need, whether these are found, and how long it takes;
     `all` runs one after the other. Tables are printed one by one, and the pages PAPER.md and PAPER.html replaced when

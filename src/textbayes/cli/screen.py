@@ -15,7 +15,7 @@ import numpy as np
 from textbayes import data, knowledge, store
 from textbayes import screen as engine
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import EMBEDDINGS, SEED, most_used, option, top_option
+from textbayes.cli.options import EMBEDDINGS, SEED, FloatRange, most_used, option, top_option
 from textbayes.cli.output import Output, check_output, kind_by_ending, open_results, output_options
 from textbayes.cli.terminal import common_options, echo, note, read_key, reporting
 from textbayes.core.atomic import atomic_write
@@ -53,13 +53,17 @@ def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str
     return shown
 
 
+_REASONS = {"likely": "most probable of those left", "informative": "an informative one", "random": "drawn at random"}
+
+
 def show_records(rows: Sequence[dict[str, Any]]) -> None:
     """Records on a terminal, one below the other."""
     for row in rows:
         echo()
         echo(visible(f"record {row['id']}"))
         words = ", ".join(f"{word} {part:+.2f}" for word, part in row["words"].items())
-        echo(f"p = {row['probability']:.3f} ({row['low']:.3f} to {row['high']:.3f}), {row['reason']}: {visible(words)}")
+        why = _REASONS.get(row["reason"], row["reason"])
+        echo(f"p = {row['probability']:.3f} ({row['low']:.3f} to {row['high']:.3f}), {why}; words: {visible(words)}")
         for line in row["text"].splitlines():
             echo(click.wrap_text(visible(line), initial_indent="  ", subsequent_indent="  "))
 
@@ -149,7 +153,7 @@ def screen(output: Output) -> None:
     textbayes screen export review -o decisions.csv
 
     Every answer is on disk when a command says so: end any of them at any moment, even by kill -9. Several people may
-    read at once; no record is handed out twice.
+    read at once; no record is shown twice.
     """
 
 
@@ -162,12 +166,12 @@ def screen(output: Output) -> None:
     "--prior",
     default="reviews",
     metavar="FILE|reviews|none",
-    help="Words of other reviews: the table that comes along, a prior file, a model (.tb), or none.",
+    help="Words of other reviews: the table included in textbayes, a prior file, a model (.tb), or none.",
 )
 @EMBEDDINGS
 @click.option("--strategy", help="likely, informative, random, or a mixture such as likely=0.95,random=0.05.")
-@click.option("--target", type=click.FloatRange(0, 1), help="Share of the relevant records to find.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure to be of it before stopping.")
+@click.option("--target", type=FloatRange(0, 1), help="Share of the relevant records to find.")
+@click.option("--confidence", type=FloatRange(0, 1), help="Probability that this share is found, to stop at.")
 @click.option("--seed", "random_state", type=SEED, help="Of what is drawn by chance.")
 @input_options(duplicates="keep")
 @output_options
@@ -205,6 +209,8 @@ def start(
     if output.is_table:
         if prior == "reviews":
             echo("Words of reviews of drug trials help to find the first records; --prior none leaves them out.")
+        if not any(asked.values()):
+            echo("With --question, the topic of the review in a sentence, the first records are chosen better.")
         echo(f"Read the first record: textbayes screen next {shlex.quote(folder)}")
 
 
@@ -229,8 +235,8 @@ def add(folder: str, inputs: Inputs, output: Output) -> None:
 
 @screen.command("next")
 @click.argument("folder")
-@option("-n", "--number", default=1, type=click.IntRange(min=1), help="Records to hand out.")
-@click.option("--again", is_flag=True, help="Show what was handed out and has no answer yet.")
+@option("-n", "--number", default=1, type=click.IntRange(min=1), help="Records to show.")
+@click.option("--again", is_flag=True, help="Show again what was shown and has no answer yet.")
 @_topic
 @output_options
 @common_options
@@ -246,7 +252,7 @@ def next_(folder: str, number: int, again: bool, topic: str | None, output: Outp
     else:
         rows = [(pick.row, pick.reason) for pick in opened.next_records(number, topic)]
     if not rows:
-        note("there is nothing more to read" if not again else "everything that was handed out has an answer")
+        note("there is nothing more to read" if not again else "everything that was shown has an answer")
     shown = record_row(opened, rows, topic)
     opened.close()
     if output.is_table:
@@ -347,8 +353,9 @@ def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Outpu
     if not output.is_table:
         output.write([found], list(found))
         return
-    for name in ("records", "read", "relevant", "unsure", "handed_out"):
-        echo(f"{name.replace('_', ' '):12s} {found[name]:,}")
+    for name in ("records", "read", "relevant", "unsure"):
+        echo(f"{name:12s} {found[name]:,}")
+    echo(f"unanswered   {found['handed_out']:,} shown by `next` or `judge` and not answered yet")
     left = f"about {found['left']:,.0f} relevant, at most {found['left_at_most']:,} (90 % upper bound)"
     echo(f"left         {left if found['read'] else NOTHING_READ}")
     for advice in found["advice"]:

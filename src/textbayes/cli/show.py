@@ -69,6 +69,9 @@ def show(model: str, output: Output) -> None:
         output.write([shown | {"labels": labels, "settings": model_output.settings_for_programs(categorizer)}], [])
 
 
+_IDS_NAMED = 3  # where the one asked for is not there
+
+
 @cloup.command()
 @most_used("labels", "top", "wanted", "literal", "text_field", "id_field", "as_json")
 @model_argument
@@ -100,12 +103,12 @@ def explain(
     """Show the words behind a decision.
 
     Log-odds of a label are the base (intercept) plus each word's contribution; they are those of its
-    probability. Where classes exclude each other they are those against all others, the likeliest of which are named
-    below. All forms of a word in the text count as one, as do the views of it that a model may have.
+    probability. If each text has one label, they are those against all other labels; the most probable of these are
+    listed below. All forms of a word in the text count as one, as do the views of it that a model may have.
 
-    Without --label the labels decided on are explained, or the likeliest where there is none. Beside the probability
-    stands what decides: the label's threshold, or that the likeliest is taken. A text without a word that the model
-    knows is named as such.
+    Without --label the labels given to the text are explained, or the most probable one if it has none. The line with
+    the probability says what decides: the label's threshold, or that the most probable label is chosen. A text without
+    a word that the model knows is marked.
 
     \b
     textbayes explain model.tb "the striker scored in the last minute"
@@ -115,8 +118,10 @@ def explain(
     categorizer = store.load_categorizer(model)
     inputs = inputs.of_model(categorizer)
     found, n_docs = False, 0
+    ids: list[str] = []  # the first few
     for document in _documents(inputs, literal):
         n_docs += 1
+        ids += [document.id] * (n_docs <= _IDS_NAMED)
         if wanted is not None and document.id != wanted:
             continue
         explanations = categorizer.explain(document.text, labels or None, top, merge=not columns)
@@ -129,6 +134,8 @@ def explain(
         table, why = inputs.columns(), ""
         if wanted is not None and table is not None and table.id is None:
             why = f": no id column is known, so rows are numbered 1 to {n_docs:,}; name one with --id-field"
+        elif wanted is not None and ids:
+            why = f"; ids are such as {', '.join(map(repr, ids))}"
         which = "" if wanted is None else f" of id {wanted!r}"
         raise InputError(f"there is no document{which} to explain{why}")
 

@@ -34,6 +34,9 @@ def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = Tr
         from textbayes.display import wrapped
 
         shown = wrapped(shown, shutil.get_terminal_size().columns, "  ")
+    if err and _drawn:  # above the bars: click would write into their line
+        _drawn[-1].console.print(shown, style="bold" if bold else None, soft_wrap=True)
+        return
     click.echo(click.style(shown, bold=True) if bold else shown, err=err, nl=nl)
 
 
@@ -105,6 +108,7 @@ def _set(context: click.Context, parameter: click.Parameter, value: bool) -> Non
 
 T = TypeVar("T")
 Unit = Literal["steps", "bytes", "count", "wait"]
+_drawn: list[Any] = []  # bars on the terminal now
 _EVERY = 64  # documents between two updates of the count
 
 
@@ -182,4 +186,8 @@ def _bars(unit: Unit) -> Iterator[Any]:
     ]
     # stdout is left alone: it carries results, and rich would print them on stderr.
     with rich.Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as bars:
-        yield bars
+        _drawn.append(bars)
+        try:
+            yield bars
+        finally:
+            _drawn.remove(bars)

@@ -66,7 +66,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "--budget",
         "budget",
         type=click.Choice(["quick", "normal", "thorough"]),
-        help="How much auto tries.",
+        help="How many models training tries.",
     ),
     click.option(
         "--unlabelled-texts",

@@ -12,7 +12,16 @@ import numpy as np
 from textbayes import report, store
 from textbayes.cli.answers import class_names
 from textbayes.cli.inputs import Inputs, is_filter
-from textbayes.cli.options import COUNT, check_labels, label_option, level_option, most_used, option, top_option
+from textbayes.cli.options import (
+    COUNT,
+    FloatRange,
+    check_labels,
+    label_option,
+    level_option,
+    most_used,
+    option,
+    top_option,
+)
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, echo, note
 from textbayes.core.atomic import atomic_write
@@ -62,9 +71,11 @@ AUDIT_COLUMNS = (
     ),
 )
 @cloup.option_group(
-    "How sure weights are",
+    "Uncertainty of weights",
     click.option(
-        "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
+        "--intervals",
+        is_flag=True,
+        help="The interval of each weight, of a model trained with --intervals or --inference gibbs.",
     ),
     level_option("Probability that an interval holds its weight."),
     option(
@@ -72,9 +83,9 @@ AUDIT_COLUMNS = (
         choices=["contribution", "weight", "mean", "sign", "inclusion"],
         default="contribution",
         help="Rank by weight × frequency or by weight; of a sampled model also by the mean with its interval, by how "
-        "sure the sign is, or by P(|weight| > SIZE).",
+        "certain the sign is, or by P(|weight| > SIZE).",
     ),
-    option("--size", type=click.FloatRange(min=0), default=1.0, help="A smaller weight is as good as none."),
+    option("--size", type=FloatRange(min=0), default=1.0, help="Smaller weights are negligible."),
 )
 @cloup.option_group(
     "Plot",
@@ -108,7 +119,7 @@ def words(
     """List the strongest words of each label.
 
     A positive weight raises the log-odds of the label, a negative one lowers them. By weight alone misspellings and
-    names met twice would lead, so words are ranked by what they add to the log-odds of the training texts on average,
+    rare names would come first, so words are ranked by what they add to the log-odds of the training texts on average,
     weight times frequency: two thirds of those listed have positive weights, the others negative ones. Beside it are
     the weight and the number of training texts with the word. Its forms, and the views of it that a model may have, are
     one word.
@@ -117,8 +128,8 @@ def words(
     CSV).
     With --prior the words of the prior file are listed instead: prior mean and scale as in the file, however far it is
     followed, the weight that the first classifier learnt, that in the ensemble if there are several, its shift in prior
-    scales, and whether the texts contradict the prior (the chance of texts that contradict it as much, were it right).
-    Of models that are not linear a logistic regression with the same prior is asked that.
+    scales, and whether the texts contradict the prior (the probability of texts that contradict a correct prior at
+    least as much). For models that are not linear, a logistic regression with the same prior is used.
 
     Of a model that was sampled (train --inference gibbs), --intervals also lists the standard deviation of each weight,
     the probability of its sign, and that of a weight larger than SIZE; --plot draws intervals (forest), the course of
@@ -302,8 +313,8 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         reason = f" ({why[label]})" if label in why else ""
         echo(f"{label}: the prior is followed at weight {weights[label]:.2g}{reason}")
     has_several = len(categorizer.pool_) > 1 and categorizer.choice_ is None
-    echo("prior: as it was given, whatever its weight")
-    echo(f"posterior: the weight learnt ({_first_of(categorizer)})")
+    echo("prior: mean ± scale, as the prior file has them")
+    echo(f"posterior: the learnt weight ({_first_of(categorizer)})")
     if has_several:
         echo(f"ensemble: the {categorizer.weights_description}")
     heads = ("prior", "posterior", *(["ensemble"] if has_several else []), "shift", "p")

@@ -209,18 +209,21 @@ def _from_vector(labels: Any, classes: Iterable[Any] | None) -> tuple[BoolArray,
 
 
 def _refuse_missing(values: Sequence[Any]) -> None:
-    """Refuse None, NaN and what pandas writes for a missing value, naming the first."""
-    missing = [i for i, value in enumerate(values) if _is_missing(value)]
+    """Refuse None, NaN, empty strings and what pandas writes for a missing value, naming the first."""
+    missing = [i for i, value in enumerate(values) if is_missing(value)]
     if missing:
-        first = "NaN" if isinstance(values[missing[0]], float) else values[missing[0]]
+        value = values[missing[0]]
+        first = "NaN" if isinstance(value, float) else repr(value)
         raise InputError(
             f"{len(missing):,} of {len(values):,} labels are missing (the first, at index {missing[0]}, is {first}); "
-            "leave these texts out, or give a list of labels for each text, empty where it has none (multi-label)"
+            "leave these texts out, pass them as unlabelled, or give a list of labels for each text, "
+            "empty where it has none (multi-label)"
         )
 
 
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
+def is_missing(value: Any) -> bool:
+    """Whether a label is None, NaN, an empty string or what pandas writes for a missing value."""
+    if value is None or (isinstance(value, float) and np.isnan(value)) or (isinstance(value, str) and not value):
         return True
     return type(value).__name__ in ("NAType", "NaTType")  # of pandas, which is not imported for their sake
 

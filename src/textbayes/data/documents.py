@@ -165,10 +165,18 @@ def guess_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     if path.is_dir() or is_archive(path):
         return "reuters" if any(name.lower().endswith(".sgm") for name in member_names(path, limits)) else "folder"
     by_name = guess_from_name(path)
+    if by_name == "text" and path.name.lower().endswith(".txt"):  # what PubMed saves ends so too
+        with open_input(Bounded(path, limits)) as stream:
+            return next((name for name in ("nbib", "ris") if _recognises(name, peek_head(stream))), by_name)
     if by_name is not None and not path.name.lower().endswith(_SHARED):
         return by_name
     with open_input(Bounded(path, limits)) as stream:
         return guess_from_content(stream, otherwise=by_name or "text")
+
+
+def _recognises(name: str, head: bytes) -> bool:
+    sniff = FORMATS.get(name).sniff
+    return sniff is not None and sniff(head)
 
 
 def guess_from_name(path: Path) -> str | None:
@@ -191,8 +199,7 @@ def guess_from_content(stream: Input, otherwise: str) -> str:
     """The one format that recognises the first bytes of an input, or else the one named."""
     head = peek_head(stream)
     for name in FORMATS.names():
-        sniff = FORMATS.get(name).sniff
-        if sniff is not None and sniff(head):
+        if _recognises(name, head):
             return name
     refuse_by_content(head, stream.label)
     return otherwise

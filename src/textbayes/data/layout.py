@@ -155,7 +155,8 @@ class Layout:
         if spelt:
             of_labels = {name: own for name, own in values.items() if spelt & {value.casefold() for value in own}}
             return min(of_labels, key=lambda name: len(of_labels[name]), default=None)
-        return min(values, key=lambda name: (len(values[name]) < 2, len(values[name])), default=None)
+        last_first = reversed(values)  # labels are more often in a later column than ids
+        return min(last_first, key=lambda name: (len(values[name]) < 2, len(values[name])), default=None)
 
     def for_next_file(self) -> Layout:
         """A layout for a further file of the same input: what is found there is not recorded."""

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.formats._xml import read_elements
-from textbayes.data.streams import Input, Source, open_input, peek_head, source_label
+from textbayes.data.streams import Input, Source, open_input, peek_head, read_elements, source_label
 
 NAMESPACE = "http://www.w3.org/2004/02/skos/core#"
 _SKOS = f"{{{NAMESPACE}}}"

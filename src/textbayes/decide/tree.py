@@ -15,6 +15,7 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_probabilities
 
 _MOST_LEVELS = 100  # MeSH, among the deepest, has 13; without a bound a file could keep a reader busy for hours
+_MOST_WAYS = 20_000_000  # from labels to those above them; the largest thesauri have a tenth
 _Relatives = tuple[int, IntArray, IntArray]  # a column, those of the labels above it, and below it, its own in both
 
 
@@ -41,11 +42,15 @@ class LabelTree:
     fields: ClassVar[Fields] = {"parents": Named(List(Text(), 1))}
 
     def __init__(self, parents: Mapping[Any, Any]) -> None:
-        self.parents = {str(label): _names(given) for label, given in parents.items()}
+        named = {str(label): _names(given) for label, given in parents.items()}
+        self.parents = {label: given for label, given in named.items() if given}
         self._above: dict[str, tuple[str, ...]] = {}
         self._relatives: tuple[tuple[str, ...], list[_Relatives]] | None = None
+        n_ways = 0
         for label in self.parents:
-            self._climb(label)
+            n_ways += self._climb(label)
+            if n_ways > _MOST_WAYS:
+                raise InputError("the labels have too many others above them; give the tree of fewer labels")
 
     @property
     def names(self) -> set[str]:
@@ -74,7 +79,7 @@ class LabelTree:
             found[k, [place[other] for other in self.above(name) if other in place]] = True
         return found
 
-    def coherent(self, proba: ArrayLike, names: Sequence[str]) -> FloatArray:
+    def coherent(self, proba: ArrayLike, names: Sequence[str], known: BoolArray | None = None) -> FloatArray:
         """Probabilities (n_docs, n_labels) of which no label's is higher than that of a label above it.
 
         They lie halfway between the highest coherent ones below those given (each the least of its own and all above)
@@ -85,12 +90,15 @@ class LabelTree:
         proba : array (n_docs, n_labels)
         names : sequence of str
             The label of each column.
+        known : boolean array (n_docs, n_labels), optional
+            Where a probability means something. Others stay, and no other follows them.
         """
         given = check_probabilities(proba)
         found = given.copy()
+        least, most = (given, given) if known is None else (np.where(known, given, 0.0), np.where(known, given, 1.0))
         for column, above, below in self._columns(names):
-            found[:, column] = 0.5 * (given[:, above].min(axis=1) + given[:, below].max(axis=1))
-        return found
+            found[:, column] = 0.5 * (most[:, above].min(axis=1) + least[:, below].max(axis=1))
+        return found if known is None else np.where(known, found, given)
 
     def closed(self, decisions: BoolArray, names: Sequence[str]) -> BoolArray:
         """Decisions (n_docs, n_labels) with all labels above those decided on.
@@ -123,9 +131,10 @@ class LabelTree:
             self._relatives = names, [(k, np.array(above[k]), np.array(below[k])) for k in related]
         return self._relatives[1]
 
-    def _climb(self, label: str) -> None:
-        """Find the labels above one, level by level."""
+    def _climb(self, label: str) -> int:
+        """Find the labels above one, level by level; returns how many parents were looked at."""
         found: dict[str, None] = {}
+        n_ways = 0
         level = list(self.parents[label])
         for depth in count():
             if not level:
@@ -135,11 +144,15 @@ class LabelTree:
             if label in level:
                 raise InputError(f"label {label!r} is above itself; a hierarchy has no cycles: correct its parents")
             found |= dict.fromkeys(level)
-            level = [other for name in level for other in self.parents.get(name, ()) if other not in found]
+            next_up = [other for name in level for other in self.parents.get(name, ())]
+            n_ways += len(next_up)
+            # Each once: where all labels have the same two parents, ways up double with every level.
+            level = [other for other in dict.fromkeys(next_up) if other not in found]
         self._above[label] = tuple(found)
+        return n_ways
 
 
 def _names(given: Any) -> tuple[str, ...]:
-    """The parents of a label, given as one or as several."""
+    """The parents of a label, given as one or as several; nothing, and what pandas has in an empty cell, is none."""
     several = isinstance(given, Iterable) and not isinstance(given, str)
-    return tuple(map(str, given)) if several else (str(given),)
+    return tuple(str(one) for one in (given if several else (given,)) if one is not None and one == one and one != "")

@@ -3,7 +3,6 @@
 Decisions are indicators (n_docs, n_labels); ``contingency`` counts them, measures are pure functions of the counts.
 """
 
-from textbayes.evaluate.asked import Growth, Share, draw_weights, expected_growth, weighted_share
 from textbayes.evaluate.calibration import (
     ReliabilityCurve,
     average_log_evidence,
@@ -14,6 +13,7 @@ from textbayes.evaluate.calibration import (
     reliability_curve,
 )
 from textbayes.evaluate.compare import Comparison, compare, sign_test_power
+from textbayes.evaluate.intervals import Growth, Share, draw_weights, expected_growth, weighted_share
 from textbayes.evaluate.measures import (
     Confused,
     ContingencyTable,

@@ -36,7 +36,7 @@ def make_inference(
         )
     name, settings = name_and_parameters(inference)
     made = inferences.get(name)
-    known = list(signature(made).parameters)
+    known = list(signature(made).parameters) if settings else []
     unknown = [one for one in settings if one not in known]
     if unknown:
         raise InputError(

@@ -16,7 +16,7 @@ _LARGEST = 16_384  # rows of the system: 2 GiB
 
 @inferences.register("em")
 class Em(BaseEm):
-    """EM with normal scale-mixture priors: the reference that the faster inferences are held to.
+    """EM with normal scale-mixture priors: the reference for testing the faster inferences.
 
     E-step: the link gives every document its expected precision and response (ω, ωz) = (E[λ | y], E[λz | y]): probit 1
     and the mean of a truncated normal; logit ω = tanh(m/2)/(2m); Student-t ω = T_{ν+2}(m √((ν+2)/ν)) / T_ν(m), where

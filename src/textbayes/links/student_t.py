@@ -14,7 +14,7 @@ from textbayes.links.skew_t import SkewT
 
 @links.register("student_t")
 class StudentT(SkewT):
-    """The cdf of the Student-t distribution (Albert & Chib 1993): a link that forgives outliers.
+    """The cdf of the Student-t distribution (Albert & Chib 1993): robust to outliers.
 
     A document on the wrong side at a distance t costs −log p ≈ ν·log t, against t for ``logit`` and t²/2 for
     ``probit``; its pull on the weights, the score ≈ ν/t, fades away. ν = 1 is the Cauchit, ν = 8 close to the logit

@@ -302,7 +302,7 @@ class TextModel:
         weight : array (n_docs,), optional
             How much each document counts.
         """
-        self._refuse("learn on", "train it again with all texts")
+        self._refuse("be updated", "train it again with all texts")
 
     def probability_interval(
         self, features: Features, level: float, inverse_temperature: float = 1.0

@@ -166,8 +166,8 @@ class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
         """Parameters of a further fit whose prior is this posterior: N(weight, error²), word by word."""
         if self.standard_errors_ is None or self.intercept_errors_ is None:
             raise NotSupportedError(
-                "this model does not know how sure it is of its weights, so it cannot learn on; train a new one with "
-                "all texts, old and new, or train one with intervals (textbayes train --intervals), to be updated"
+                "this model has no standard errors of its weights, so it cannot be updated: train again with old and "
+                "new texts together, or train a model with intervals (textbayes train --intervals) and update that"
             )
         held = np.isnan(self.standard_errors_)
         family = np.where(held, "laplace", "gaussian")

@@ -146,7 +146,7 @@ class Draws:
         No continuous prior gives a weight of exactly 0 any probability, so how small is small must be said.
         """
         if not (np.isfinite(size) and size >= 0.0):
-            raise InputError(f"size={size!r} is given; pass the size of a weight that is as good as none, such as 0.1")
+            raise InputError(f"size={size!r} is given; pass the size below which a weight is negligible, such as 0.1")
         return self._by_word(
             lambda w: (np.abs(w) > size).mean(axis=0), lambda one: (np.abs(one.elsewhere) > size).astype(np.float64)
         )

@@ -17,7 +17,7 @@ _FRACTION_TERMS = 8
 
 @priors.register("horseshoe")
 class Horseshoe(BasePrior):
-    """p(w) = f(t)/(scale √(2π³)), f(t) = eᵗ E₁(t), t = ½ ((w − mean)/scale)²: words are out, or hardly shrunk at all.
+    """p(w) = f(t)/(scale √(2π³)), f(t) = eᵗ E₁(t), t = ½ ((w − mean)/scale)²: words are set to zero or hardly shrunk.
 
     A proper cousin of ``jeffreys``: infinite at the mean, where a weight stays once it is there, with the tails of a
     Cauchy. Not log-concave: the result depends on the start, by default the mode under the Gaussian prior of the same

@@ -251,9 +251,10 @@ def run_tasks(
         included = np.array([relevant in document.labels for document in documents], dtype=np.bool_)
         if included.all() or not included.any():
             labels = sorted({label for document in documents for label in document.labels})[:10]
+            known = f"the labels are {', '.join(labels)}" if labels else "no record has a label"
             raise InputError(
-                f"{name}: {int(included.sum())} of {len(documents)} records have the label {relevant!r}; the labels "
-                f"are {', '.join(labels) or 'none'}: name the field (--label-field) and the label of what was included"
+                f"{name}: {int(included.sum())} of {len(documents)} records have the label {relevant!r}; {known}: name "
+                "the field with the decisions (--label-field) and its value for included records (--relevant)"
             )
         ids = [str(i) for i in range(len(documents))]
         texts = [document.text for document in documents]

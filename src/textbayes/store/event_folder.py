@@ -305,7 +305,7 @@ def check_new_folder(path: str | Path, otherwise: str) -> Path:
     """
     target = Path(path).resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"{path} is there already; name a folder that is not, or {otherwise}")
+        raise InputError(f"{path} exists already; name a new folder, or {otherwise}")
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {target.parent} to make {target.name} in; check the path")
     return target

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.categorizer.knowledge import match_knowledge, words_known
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, did_you_mean
 from textbayes.core.labels import LabelSpace
 from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress
@@ -465,8 +465,9 @@ def _topic_names(
         raise InputError("no labelled document has a label; label the relevant documents of each topic with its name")
     for name in names:
         if name not in found:
+            some = ", ".join(map(repr, found[:10])) + (f" and {len(found) - 10:,} more" if len(found) > 10 else "")
             raise InputError(
-                f"topic {name!r} has no relevant document and no statement; label some, or choose among "
-                f"{', '.join(found[:20])}"
+                f"topic {name!r} has no relevant document and no statement; label some, or choose among the labels "
+                f"{some}{did_you_mean(name, found)}"
             )
     return names

@@ -121,8 +121,8 @@ def _known(ensemble: Any) -> _Known:
         )
     if fitted.standard_errors_ is None or fitted.intercept_errors_ is None:
         raise InputError(
-            "the model does not know how sure it is of its weights, so that a filter cannot go on from it; train it "
-            "with --intervals"
+            "the model has no standard errors of its weights, which a filter needs to start from it; train it with "
+            "--intervals"
         )
     if len({fitted.link_.for_label(label) for label in range(len(fitted.coef_))}) > 1:
         raise InputError(
@@ -239,7 +239,9 @@ def _chosen(topics: list[Topic], names: list[str]) -> list[Topic]:
     by_name = {topic.name: topic for topic in topics}
     for name in names:
         if name not in by_name:
-            raise InputError(f"the model has no label {name!r}; choose among {', '.join(list(by_name)[:20])}")
+            raise InputError(
+                f"the model has no label {name!r}; choose among {', '.join(list(map(repr, by_name))[:20])}"
+            )
     return [by_name[name] for name in names]
 
 

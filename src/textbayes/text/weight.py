@@ -172,14 +172,24 @@ class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEs
         """The counts as a float64 CSR matrix of our own, without stored zeros or duplicates."""
         # No document at all is fine to weigh, though nothing can be learnt from it.
         least = 1 if reset else 0
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, copy=True, reset=reset, ensure_min_samples=least
-        )
-        X = sparse.csr_matrix(X)
+        if not self._is_checked(X, reset):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
+        X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
         self._check_signs(X)
         return X
+
+    def _is_checked(self, X: Any, reset: bool) -> bool:
+        """Whether scikit-learn's checks, which take longer than to weigh a hundred texts, would find nothing."""
+        return (
+            isinstance(X, sparse.csr_matrix)
+            and X.dtype.kind in "biuf"
+            and min(X.shape) > 0
+            and (reset or X.shape[1] == self.n_features_in_)
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X.data).all())
+        )
 
     def _check_signs(self, X: sparse.csr_matrix) -> None:
         """Refuse what no count can be."""

@@ -245,16 +245,13 @@ class LinkComparison(NamedTuple):
         """The answer in a sentence."""
         n_labels = len(self.gain)
         if self.total_p_value <= _LEVEL:
-            answer = "pays" if self.total_gain > 0.0 else "costs"
+            answer = "significantly better" if self.total_gain > 0.0 else "significantly worse"
         else:
-            answer = "makes no difference that could not be chance"
-        if self.question == "Heavy tails":
-            answer = answer.replace("pays", "pay").replace("costs", "cost").replace("makes", "make")
+            answer = "no significant difference"
         return (
-            f"{self.question} {answer}: {self.first} against {self.second} changes the held-out log-loss by "
-            f"{-self.total_gain:+.3g} per document (paired t-test, p = {self.total_p_value:.2g}), beyond chance for "
-            f"the better for {self.n_better} and for the worse for {self.n_worse} of "
-            f"{plural(n_labels, 'label')}."
+            f"{self.question}: {answer}. {self.first} against {self.second} changes the held-out log-loss by "
+            f"{-self.total_gain:+.3g} per document (paired t-test, p = {self.total_p_value:.2g}). Of "
+            f"{plural(n_labels, 'label')}, {self.n_better} significantly better and {self.n_worse} worse."
         )
 
 

@@ -120,4 +120,6 @@ def test_all_is_seen_when_both_have_labelled(twins):
         (_, one), (_, other) = (twin.ask("bob", "GET", f"{AT[0]}/{path}") for twin in twins)
         assert one != other, path
     found = json.loads(twins[0].ask("bob", "GET", f"{AT[0]}/conflicts")[1])
-    assert found["conflicts"] == [{"id": id, "answers": {"ann": "ore", "bob": "tea"}} for id in ("r1", "r3")]
+    assert found["conflicts"] == [
+        {"id": id, "answers": {"ann": "ore", "bob": "tea"}, "reasons": {}} for id in ("r1", "r3")
+    ]

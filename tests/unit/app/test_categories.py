@@ -24,7 +24,7 @@ from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.records import list_records, show
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.evaluate.asked import draw_weights
+from textbayes.evaluate.intervals import draw_weights
 from textbayes.store import load_categorizer
 
 WORDS = {

@@ -168,6 +168,24 @@ def test_two_readers_of_one_paper_have_both_read_it(room, me, records):
         assert assignments.answer(TOPIC, "r12") == "relevant", "what was settled stays so"
 
 
+@pytest.mark.parametrize("double", [False, True])
+def test_who_has_a_record_that_gets_answers_by_a_merge_does_not_read_it(room, me, records, double):
+    """Two answers come to it, or one where one person reads a record: nobody else's is wanted."""
+    plan = NewProject("Tea", ScreenSettings(), double=double, prior="none")
+    review = room.review(create_project(room, me, plan, records))
+    people = [me, *(create_user(room.store, name, None) for name in ("bob", "cid"))]
+    for one in people[1:]:
+        set_role(room.store, me, review, one.name, "reviewer")
+    held = judging.queue(review, ReviewerQueue(people[2].id, "relevant"))[0].id
+    (other, *_) = (one.id for one in records if one.id != held)
+    for one in people[: 2 if double else 1]:
+        judging.judge(review, ReviewerQueue(one.id, "relevant"), other, "relevant", replace=True)
+    merge(review, me, other, held)
+    assert held not in [one.id for one in judging.queue(review, ReviewerQueue(people[2].id, "relevant"))]
+    with pytest.raises(InputError, match="your answer was not kept"):
+        judging.judge(review, ReviewerQueue(people[2].id, "relevant"), held, "irrelevant")
+
+
 def test_a_project_takes_its_duplicates_along(room, me, review, records):
     place = ReviewerQueue(me.id, TOPIC)
     more = b"id,title,year\nnew,Green tea for healthy adults 8,1998\nagain,Green tea for healthy adults 12,2002\n"

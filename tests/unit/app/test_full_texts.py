@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+import threading
 import zipfile
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from room_setup import make_pdf
@@ -54,6 +58,29 @@ def test_a_pdf_that_would_fill_the_memory_is_refused():
     assert unpacker.decompress(packed, 1 << 20) == spaces[: 1 << 20]
     with pytest.raises(InputError, match="cannot be read"):
         pdf_text.pdf_text(make_pdf(packed=packed))
+
+
+def test_few_pdfs_are_read_at_once(monkeypatch):
+    """Each may take a gigabyte and a minute, and say without end what is wrong with it."""
+    running, most, start = [], [], subprocess.run
+
+    def run(command, **how):
+        assert how["stderr"] == subprocess.DEVNULL
+        running.append(command)
+        most.append(len(running))
+        try:
+            return start([sys.executable, "-c", "import time; time.sleep(0.05)"], **how)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(pdf_text.pdf_text, [make_pdf("tea")] * 8)) == [""] * 8
+    assert max(most) == 2
+    monkeypatch.setattr(pdf_text, "_SECONDS", 0.01)
+    monkeypatch.setattr(pdf_text, "_AT_ONCE", threading.BoundedSemaphore(1))
+    with pdf_text._AT_ONCE, pytest.raises(InputError, match="other PDFs are being read"):
+        pdf_text.pdf_text(make_pdf("tea"))
 
 
 def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch):
@@ -142,6 +169,8 @@ def test_the_second_reading_of_a_full_text_ends_with_its_inclusion(by_two):
     judging.judge(review, mine, "r0", "relevant")
     judging.judge(review, ReviewerQueue(bob.id, "relevant"), "r0", "irrelevant")
     assert [one.id for one in judging.queue(review, his)] == ["r4"]  # an answer to r0 would be refused
+    assert judging.undo(review, mine) == "r0"
+    assert judging.queue(review, mine) == []  # r4 is with Bob
 
 
 def test_another_file_takes_the_place_and_goes_with_the_project(review, me, room):

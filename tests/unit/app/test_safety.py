@@ -17,6 +17,7 @@ from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_user
 from textbayes.app.database import AccessToken, Base, Session, User, open_database, upgrade
 from textbayes.app.projects import NewProject, create_project
+from textbayes.app.stages import full_text_of
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
@@ -234,6 +235,41 @@ def test_two_people_read_every_record_and_conflicts_are_settled(shared):
     form = {"csrf": csrf_of(clients["ann"]), "id": id, "answer": "relevant"}
     assert "3 records have different answers" in clients["ann"].post(f"{at}/conflicts", data=form).text
     assert clients["ann"].post(f"{at}/conflicts", data=form).status_code == 400, "it is settled"
+
+
+def test_the_page_of_conflicts_has_reasons_notes_and_both_stages(shared):
+    project, clients = shared
+    at, full = f"/projects/{project}", full_text_of("relevant")
+
+    def send(name, path, **form):
+        reply = clients[name].post(f"{at}/{path}", data={"csrf": csrf_of(clients[name]), **form})
+        assert reply.status_code == 200, reply.text
+        return reply.text
+
+    send("ann", "lists", reasons="no trial\ntoo old")
+    send("ann", "note", id="r1", text="of 1991")
+    send("ann", "judge", id="r1", answer="irrelevant", reason="too old")
+    assert "No conflicts" in clients["bob"].get(f"{at}/conflicts").text
+    send("bob", "judge", id="r1", answer="relevant")
+    page = clients["bob"].get(f"{at}/conflicts").text
+    assert "ann: <strong>not relevant</strong>, too old" in page
+    assert "of 1991" in page
+    assert "Full texts</h2>" not in page
+    assert "<option selected>too old</option>" in clients["ann"].get(f"{at}/conflicts").text
+    for name in ("ann", "bob"):
+        send(name, "judge", id="r2", answer="relevant")
+    send("ann", "judge", id="r2", answer="irrelevant", reason="no trial", topic=full)
+    send("bob", "judge", id="r2", answer="relevant", topic=full)
+    assert "2 in conflict" in clients["ann"].get("/").text
+    assert "in conflict</a>" in clients["ann"].get(f"{at}/full-texts").text
+    page = clients["ann"].get(f"{at}/conflicts").text
+    of_full_texts = page.partition("Full texts</h2>")[2]
+    assert "1 full text has different answers" in of_full_texts
+    assert 'name="id" value="r2"' in of_full_texts
+    assert 'name="id" value="r1"' in page.removesuffix(of_full_texts)
+    page = send("ann", "conflicts", id="r2", answer="irrelevant", reason="no trial", topic=full)
+    assert "different answers" not in page.partition("Full texts</h2>")[2]
+    assert "1 record has different answers" in page
 
 
 def test_an_account_that_is_locked_opens_nothing(team):

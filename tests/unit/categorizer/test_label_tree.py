@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -178,13 +179,27 @@ def test_a_label_given_for_one_below_it_says_so():
 
 
 def test_a_label_that_a_fold_lacks_moves_no_other():
-    """Its probability there means nothing: it stays, and those above it are as if it were 0."""
+    """Its probability there means nothing: it stays, and others are as if it were not in the tree."""
     proba = np.array([[0.2, 0.4, 0.9], [0.2, 0.4, 0.9]])  # corn, grain, wheat
     seen = np.array([[True, True, False], [True, True, True]])
     space = LabelSpace(np.array(["corn", "grain", "wheat"], dtype=object), "multilabel")
     held = HeldOut(np.zeros((2, 3), dtype=bool), seen, np.zeros(2, dtype=int), None, space)
     found = in_agreement(LabelTree({"corn": "grain", "wheat": "grain"}), proba, held)
     np.testing.assert_allclose(found, [[0.2, 0.4, 0.9], [0.2, 0.65, 0.65]])
+    seen = np.array([[True, False, True], [True, True, True]])
+    found = in_agreement(LabelTree({"corn": "grain", "wheat": "grain"}), proba, replace(held, label_seen=seen))
+    np.testing.assert_allclose(found, [[0.2, 0.4, 0.9], [0.2, 0.65, 0.65]])
+
+
+def test_a_label_above_all_others_changes_no_held_out_probability():
+    """All texts have it, so that no fold can tell it from anything."""
+    texts, labels = texts_of(150)
+    labels = [own or ["corn"] for own in labels]
+    plain = TextCategorizer(model="linear:prior=gaussian").fit(texts, labels)
+    below_one = dict.fromkeys(OWN.keys() - {""}, "all")
+    model = TextCategorizer(model="linear:prior=gaussian", label_tree=below_one).fit(texts, labels)
+    assert model.classes_[0] == "all"
+    np.testing.assert_allclose(model.held_out_proba_[:, 1:], plain.held_out_proba_, atol=1e-6)
 
 
 @pytest.mark.parametrize(

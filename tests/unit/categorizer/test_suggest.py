@@ -239,3 +239,36 @@ def test_a_session_is_the_same_again():
     texts, labels = _texts(80)
     first, second = (_started(texts, labels, strategy="information").suggest(8) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("n", [1, 3, 5])
+def test_small_batches_of_new_sessions_have_their_share_at_random(n):
+    texts, labels = _texts(100)
+    known: dict[int, bool] = dict.fromkeys(range(30), True)
+    while len(known) < 60:  # as the command does, which begins anew each time
+        given = [label if i in known else None for i, label in enumerate(labels)]
+        drawn = [known.get(i, False) for i in range(len(texts))]
+        session = LabellingSession(texts, given, drawn=drawn)
+        known |= {one.index: one.reason == "random" for one in session.suggest(n)}
+    assert sum(known.values()) == 30 + 3
+
+
+@pytest.mark.parametrize("missing", [None, "", float("nan")])
+def test_texts_without_a_label_may_have_what_tables_have(missing):
+    texts, labels = _texts(20)
+    session = LabellingSession(texts, [label if i < 12 else missing for i, label in enumerate(labels)])
+    assert session.labelled.tolist() == list(range(12))
+    with pytest.raises(InputError, match=r"is no label of a text$"):
+        session.answer(13, missing)
+    several = LabellingSession(texts, multi_label=True)
+    with pytest.raises(InputError, match="is no label of a text; pass an empty list"):
+        several.answer(13, ["grain", missing])
+    several.answers({0: [], 1: ["grain"]})
+    assert several.names == ["grain"]
+
+
+@pytest.mark.parametrize("nothing", [{}, [], iter(())])
+def test_no_descriptions_are_none(nothing):
+    texts, _ = _texts(20)
+    plain = LabellingSession(texts)
+    assert LabellingSession(texts, descriptions=nothing).suggest(3) == plain.suggest(3)

@@ -152,7 +152,10 @@ def test_words_of_a_label_are_merged_and_ranked_by_what_they_add(fitted):
     assert set(words[:3]) <= set(TOPICS["grain"].split())
     assert len(set(words)) == 8
     first = next(row for row in rows if row.word in ("wheat", "corn", "crop", "farm", "straw"))  # their own stems
-    raw = dict(model.top_words("grain", None))
+    column = model.label_space_.column_names.index("grain") if kind != "binary" else 0
+    sign = 1.0 if "grain" in model.label_space_.column_names else -1.0
+    names, weights = model.vectorizer_.get_feature_names_out(), sign * model.model_.word_weights().weights[column]
+    raw = {name: weight for name, weight in zip(names, weights, strict=True) if weight != 0.0}
     factors = {"": 1.0, "stem:": 1.0, "head:": 0.5}
     expected = sum(factor * raw.get(view + first.word, 0.0) for view, factor in factors.items())
     stems = {word for word in raw if word.startswith(first.word) and " " not in word}
@@ -163,6 +166,14 @@ def test_words_of_a_label_are_merged_and_ranked_by_what_they_add(fitted):
     mean = dict(zip(model.vectorizer_.get_feature_names_out(), model.weighting_.mean_weights(), strict=True))
     views = [view + first.word for view in factors if view + first.word in raw]
     assert first.contribution == pytest.approx(sum(raw[name] * mean[name] for name in views))
+
+
+def test_top_words_shows_stems_as_whole_words(fitted):
+    _, model = fitted
+    names = set(model.vectorizer_.get_feature_names_out())
+    found = [word for word, _ in model.top_words("grain", None)]
+    assert not any(word.startswith(("stem:", "head:")) for word in found)
+    assert any(f"stem:{word.removesuffix(' (stem)')}" in names for word in found if word.endswith(" (stem)"))
 
 
 def test_the_pool_is_described_by_its_own_members(fitted):

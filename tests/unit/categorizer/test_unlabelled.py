@@ -177,6 +177,10 @@ def test_what_cannot_learn_from_them_refuses():
             TextCategorizer(**given).fit(texts, labels, unlabelled=topics(21, 30)[0])
     with pytest.raises(InputError, match="unlabelled is 'one text' where a list of texts is needed"):
         TextCategorizer().fit(texts, labels, unlabelled="one text")
+    with pytest.raises(InputError, match="unlabelled: document 1 is a float, not a str; leave it out"):
+        TextCategorizer().fit(texts, labels, unlabelled=["one text", float("nan")])
+    with pytest.raises(InputError, match=r"^document 20 is a NoneType, not a str"):
+        TextCategorizer().fit([*texts, None], [*labels, labels[0]], unlabelled=["one text"])
 
 
 def test_a_vectorizer_that_is_given_reads_them():
@@ -213,3 +217,24 @@ def test_a_view_is_left_out_with_its_weighting():
     assert after.bounds.tolist() == [0, 3, 4]
     assert [block.shape for block in after.unlabelled] == [(3, 3), (3, 1)]
     assert source.without_view(2).settled == {1: settled[1]}
+
+
+def test_copies_of_labelled_texts_are_left_out(tmp_path):
+    texts, labels = topics(26, 30)
+    unlabelled, _ = topics(27, 100)
+    new, _ = topics(28, 20)
+    model = TextCategorizer().fit(texts, labels, unlabelled=unlabelled)
+    copies = [text.replace(" ", "\n ") for text in texts]
+    again = TextCategorizer().fit(texts, labels, unlabelled=[*copies, *unlabelled])
+    np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+    assert again.held_out_ == model.held_out_  # no fold has read its texts
+    assert "Learnt from 100 unlabelled texts (without 30 that are copies of labelled ones): " in describe_choice(
+        again.choice_
+    )
+    plain = TextCategorizer().fit(texts, labels)
+    none = TextCategorizer().fit(texts, labels, unlabelled=copies)
+    np.testing.assert_array_equal(none.predict_proba(new), plain.predict_proba(new))
+    told = "Of 30 unlabelled texts nothing was learnt: all are copies of labelled ones."
+    assert told in describe_choice(none.choice_)
+    save_model(none, tmp_path / "m.tb")
+    assert load_model(tmp_path / "m.tb").choice_ == none.choice_

@@ -45,9 +45,10 @@ def test_a_missing_label_is_told_from_a_list_of_none(data, lacks):
     assert not Document("1", "a").lacks_label
 
 
-def test_an_empty_cell_means_none_where_cells_hold_several():
-    [document] = open_documents(io.StringIO("text,labels\na,\n"), label_separator=";")
-    assert (document.labels, document.lacks_label) == ((), False)
+def test_an_empty_cell_is_a_missing_label_also_where_cells_hold_several():
+    empty, none = open_documents(io.StringIO("text,labels\na,\nb,;\n"), label_separator=";")
+    assert (empty.labels, empty.lacks_label) == ((), True)
+    assert (none.labels, none.lacks_label) == ((), False)
 
 
 def test_case_twins_are_found_and_merged_into_the_most_frequent_spelling():

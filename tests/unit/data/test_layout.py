@@ -203,3 +203,18 @@ def test_a_title_above_the_header_of_a_sheet_is_passed_over(tmp_path):
     with pytest.raises(NoTextFieldError, match="no field 'text'"):
         read_book(odd)
     assert read_book(odd, text_field="was")[0] == [Document("1", "rain")]  # a field that was named is a header too
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_columns_below_a_title_are_listed_where_none_has_a_usual_name(ending, tmp_path):
+    rows = [["Survey"], [], ["made in May"], ["Nr", "Was", "Wohin"], ["7", "rain, and more rain", "uk"]]
+    path = tmp_path / f"a.{ending}"
+    if ending == "csv":
+        path.write_text("\n".join(";".join(row) for row in rows), encoding="utf-8-sig")
+    else:
+        workbook(path, Data=rows)
+    with pytest.raises(NoTextFieldError, match="the fields are 'Nr', 'Was', 'Wohin'") as caught:
+        list(open_documents(path))
+    assert caught.value.examples == [{"Nr": "7", "Was": "rain, and more rain", "Wohin": "uk"}]
+    [document] = open_documents(path, text_field="Was", label_field="Wohin")
+    assert (document.text, document.labels) == ("rain, and more rain", ("uk",))

@@ -6,6 +6,7 @@ import pytest
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data import open_documents
+from textbayes.data.documents import guess_format
 
 RIS = """TY  - JOUR
 AU  - Smith, Ann
@@ -75,6 +76,17 @@ def test_the_same_record_in_every_format(tmp_path, name, named):
     wanted |= {"doi": "10.1000/tea.7", "pmid": "10123456"}
     assert {field: tea.fields[field] for field in wanted} == wanted
     assert ore.fields["year"] == "2001"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("nbib", "\nPMID- 7\nTI  - Tea\n"), ("ris", "TY  - JOUR\nTI  - Tea\nER  - \n")]
+)
+def test_a_text_file_of_references_is_read_as_such(tmp_path, name, text):
+    path = tmp_path / "pubmed-tea.txt"  # as PubMed calls what it saves
+    path.write_text(text)
+    assert guess_format(path) == name
+    path.write_text("PMID is a number.\nTI is a title.\n")
+    assert guess_format(path) == "text"
 
 
 def test_faults_are_named(tmp_path):

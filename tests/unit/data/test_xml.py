@@ -9,8 +9,7 @@ import pytest
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data import open_documents, read_concepts
-from textbayes.data.formats._xml import read_elements
-from textbayes.data.streams import open_input
+from textbayes.data.streams import open_input, read_elements
 
 SKOS = (
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '

@@ -78,3 +78,21 @@ def test_a_chain_without_end_is_refused():
 def test_a_cycle_that_a_label_only_leads_to_is_refused():
     with pytest.raises(InputError, match="'b' is above itself"):
         LabelTree({"a": "b", "b": "c", "c": "b"})
+
+
+def test_ways_up_that_double_with_every_level_are_followed_once():
+    ladder = {f"{level}{side}": [f"{level + 1}a", f"{level + 1}b"] for level in range(90) for side in "ab"}
+    assert len(LabelTree(ladder).above("0a")) == 180
+
+
+def test_more_ways_up_than_any_vocabulary_has_are_refused(monkeypatch):
+    wide = {f"{level}.{k}": [f"{level + 1}.{j}" for j in range(9)] for level in range(9) for k in range(9)}
+    assert len(LabelTree(wide).above("0.0")) == 81
+    monkeypatch.setattr("textbayes.decide.tree._MOST_WAYS", 1_000)
+    with pytest.raises(InputError, match="too many others above them"):
+        LabelTree(wide)
+
+
+def test_a_label_with_an_empty_cell_for_its_parent_is_at_the_top():
+    tree = LabelTree({"wheat": "grain", "grain": None, "gold": float("nan"), "oil": "", "rye": ["grain", None]})
+    assert tree.parents == {"wheat": ("grain",), "rye": ("grain",)}

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from textbayes.core.errors import InputError
-from textbayes.evaluate.asked import draw_weights, expected_growth, weighted_share
+from textbayes.evaluate.intervals import draw_weights, expected_growth, weighted_share
 
 
 def test_weights_add_up_to_one_and_are_equal_without_questions():
@@ -95,3 +95,12 @@ def test_growth_band_covers_the_truth():
 def test_growth_needs_two_sizes():
     with pytest.raises(InputError, match="two sizes"):
         expected_growth([10, 10], np.ones((4, 2)), np.ones(4), [20])
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.0, False), (0.5, False), (1.0, True)])
+def test_growth_is_not_told_by_few_texts_that_all_agree(value, told):
+    sizes = np.array([3.0, 6.0, 12.0, 24.0])
+    few, many = (expected_growth(sizes, np.full((n, 4), value), np.ones(n), [80, 230], 1 / 30) for n in (30, 300))
+    assert abs(few.n - 30) + abs(many.n - 300) <= 2  # rounded
+    assert few.can_be_told is told
+    assert many.can_be_told

@@ -293,5 +293,5 @@ def test_records_added_while_others_are_exported(made):
 def test_what_is_no_screening_is_refused(tmp_path, made):
     with pytest.raises(InputError, match="is not the folder of a screening"):
         ScreenFolder.open(tmp_path)
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         ScreenFolder.create(made, [Document("a", "tea")])

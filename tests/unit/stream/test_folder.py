@@ -197,7 +197,7 @@ def test_a_folder_is_made_whole_or_not_at_all(make, tmp_path, monkeypatch):
 def test_folders_that_cannot_be_made(make, tmp_path):
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         FilterFolder.create(tmp_path / "taken", make())
     with pytest.raises(InputError, match="there is no folder"):
         FilterFolder.create(tmp_path / "no" / "state", make())

@@ -214,7 +214,7 @@ def test_topics_are_chosen_and_settings_given(trained, stream):
     desk = filter_from_model(model, topics=["money"], threshold=0.7, ask="never")
     assert [topic.name for topic in desk.topics] == ["money"]
     assert (desk.settings.threshold, desk.settings.ask) == (0.7, "never")
-    with pytest.raises(InputError, match="no label 'sport'; choose among grain, money"):
+    with pytest.raises(InputError, match="no label 'sport'; choose among 'grain', 'money'"):
         filter_from_model(model, topics=["sport"])
     with pytest.raises(InputError, match="covariance='full' is given, but the model has 'diagonal'"):
         filter_from_model(model, covariance="full")
@@ -247,7 +247,7 @@ def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, strea
         (
             None,
             {"preset": "linear"},
-            "does not know how sure it is of its weights, so that a filter cannot go on from it; train it with",
+            "has no standard errors of its weights, which a filter needs to start from it; train it with",
         ),
         (["online", "counts"], {}, "from a model of type 'online, counts'"),
         ("online", {"vectorizer": TextVectorizer(binary=True)}, "counts each word once"),

@@ -152,7 +152,9 @@ class RecordShown(BaseModel):
     tags: list[str]
     links: dict[str, str]
     file: str
-    guesses: list[tuple[str, float]] = Field([], description="Of categories the likeliest labels, with probabilities.")
+    guesses: list[tuple[str, float]] = Field(
+        [], description="Of categories the most probable labels, with probabilities."
+    )
 
 
 class RecordListed(BaseModel):

@@ -18,7 +18,7 @@ from textbayes.app.accounts import Visitor
 from textbayes.app.stages import topic_of
 from textbayes.core.errors import plural
 from textbayes.display import visible
-from textbayes.evaluate.asked import Share
+from textbayes.evaluate.intervals import Share
 from textbayes.report.render import percent, signed
 
 _TEMPLATES = Path(__file__).with_name("templates")

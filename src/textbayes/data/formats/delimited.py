@@ -124,10 +124,10 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _TableForm) 
     elif names is None and (said := _SEPARATOR_LINE.fullmatch(lines.peek())) and table.format == "csv":
         delimiter = delimiter or said[1]
         lines.skip(1)
+    unusual = layout.expected.delimiter if layout.expected is not None else None
     if names is None and table.header_row is None:
-        _skip_title(lines, fields, delimiter)
+        _skip_title(lines, fields, delimiter, unusual)
     if delimiter is None:
-        unusual = layout.expected.delimiter if layout.expected is not None else None
         delimiter = _delimiter(lines.peek(), unusual)
     layout.add(delimiter=delimiter)
     rows = csv.reader(lines, delimiter=delimiter, quoting=table.quoting, strict=True)
@@ -169,19 +169,15 @@ def _delimiter(line: str, unusual: str | None = None) -> str:
     return max(choices, key=line.count)
 
 
-def _skip_title(lines: _Lines, fields: FieldReader, delimiter: str | None) -> None:
-    """Pass over lines above the header: a title, where the first line names no column and a later one does."""
-    if fields.fits(_split(lines.peek(), delimiter)):
-        return
-    for number, line in enumerate(lines.ahead(_LOOKED_AT)):
-        if fields.is_header(_split(line, delimiter)):
-            lines.skip(number)
-            return
+def _skip_title(lines: _Lines, fields: FieldReader, delimiter: str | None, unusual: str | None) -> None:
+    """Pass over lines above the header: a title, where the first line does not name the text."""
+    if not fields.fits(_split(lines.peek(), delimiter, unusual)) and (ahead := lines.ahead(_LOOKED_AT)):
+        lines.skip(fields.find_header([_split(line, delimiter, unusual) for line in ahead]))
 
 
-def _split(line: str, delimiter: str | None) -> list[str]:
+def _split(line: str, delimiter: str | None, unusual: str | None) -> list[str]:
     try:
-        return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _delimiter(line)), [])
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _delimiter(line, unusual)), [])
     except csv.Error:  # reading the rows says what is wrong, and where
         return []
 

@@ -17,8 +17,7 @@ from typing import Any, Unpack
 from textbayes.data.decoding import html_text
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.formats._xml import read_elements
-from textbayes.data.streams import Source, open_input, source_label
+from textbayes.data.streams import Source, open_input, read_elements, source_label
 
 _BEGINS = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:(?:<!--.*?-->|<\?[^>]*>)\s*)*<(?:rss|feed|(?:\w+:)?RDF)\b", re.DOTALL

@@ -24,8 +24,7 @@ from typing import Any, Unpack
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.formats._xml import read_elements
-from textbayes.data.streams import Source, limits_of, open_input, read_lines, source_label
+from textbayes.data.streams import Source, limits_of, open_input, read_elements, read_lines, source_label
 
 Row = tuple[int | None, dict[str, str]]  # the line that a reference begins in, where it is known, and its fields
 FIELDS = ("title", "abstract", "authors", "year", "journal", "doi", "pmid", "keywords", "url")

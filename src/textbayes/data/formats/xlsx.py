@@ -59,7 +59,7 @@ def read_xlsx(
         Names the columns of a sheet that has no header row.
     header_row : int, optional
         The row of the header, from 1 on: what is above it is passed over. If not given it is the first row with a
-        value, or else the first with a usual name of a text.
+        value, or else, where that is a title, the first with the column of the text or with several values.
     sheet : str or int, optional
     **columns : ColumnOptions
         Which columns are the text, the labels and the id, and which are kept.
@@ -127,8 +127,7 @@ def _header(
         raise MalformedFileError(label, "the sheet is empty: a header row is needed, such as id, text, label")
     if not fields.fits([name for name in seen[0][1] if name]):  # a title, perhaps
         seen += itertools.islice(rows, _LOOKED_AT - 1)
-        place = next((k for k, (_, row) in enumerate(seen) if fields.is_header(row)), 0)
-        seen = seen[place:]
+        seen = seen[fields.find_header([row for _, row in seen]) :]
     return seen[0], itertools.chain(seen[1:], rows)
 
 

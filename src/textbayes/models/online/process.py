@@ -27,7 +27,6 @@ from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.text_model import bank_from_state
 from textbayes.priors import make_prior
 
-Observations = list[tuple[IntArray, FloatArray, FloatArray]]
 """Of every label: columns of words, and means and standard deviations of f at a document of each word alone."""
 
 _LINEAR_SCALE = 1.0  # prior standard deviation of a weight, that of the linear kernel

@@ -125,7 +125,7 @@ def test_saved_clusters_are_a_model(texts, k, tmp_path):
     assert (tmp_path / "same.tb").read_bytes() == path.read_bytes()
     save_model(model, tmp_path / "again.tb")
     assert (tmp_path / "again.tb").read_bytes() == path.read_bytes()
-    with pytest.raises(NotSupportedError, match="a model of type 'clusters' cannot learn on"):
+    with pytest.raises(NotSupportedError, match="a model of type 'clusters' cannot be updated"):
         model.update(["wheat"], ["1"])
     with pytest.raises(NotSupportedError, match="clusters are found without labels"):
         TextCategorizer(model="clusters", cv=2).fit(["wheat corn", "bank rates"] * 4, ["x", "y"] * 4)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -15,6 +18,7 @@ from textbayes.core.executor import using
 from textbayes.core.labels import encode_labels
 from textbayes.core.protocols import Features
 from textbayes.models.base import FitOptions, SamplingCallback
+from textbayes.models.encoder import network as networks
 from textbayes.models.encoder.classifier import EncoderClassifier
 from textbayes.scale.executor import JoblibExecutor
 from textbayes.text.tokens import TokenVectorizer
@@ -72,7 +76,7 @@ def test_every_kind_of_labels_is_learnt_kept_and_explained(folder, vectorizer, k
     again = EncoderClassifier.from_state(meta, arrays, space, new.n_features)
     assert (again.scores(new) == scores).all()
     assert again.scores(new.rows([])).shape == (0, space.n_columns)
-    with pytest.raises(NotSupportedError, match="cannot learn on; train it again"):
+    with pytest.raises(NotSupportedError, match="cannot be updated; train it again"):
         again.update(new, expected)
     name = next(iter(arrays))
     for broken in (arrays[name].astype(np.float64), np.full_like(arrays[name], np.nan)):
@@ -92,6 +96,43 @@ def test_of_few_texts_one_way_to_learn_is_kept(folder, tmp_path):
     assert np.mean(model.predict(asked) == truth) >= 0.9
     save_model(model, tmp_path / "m.tb")
     assert (load_model(tmp_path / "m.tb").predict_proba(asked) == model.predict_proba(asked)).all()
+
+
+NOISE = """
+import sys
+import numpy as np
+from textbayes import TextCategorizer
+rng = np.random.default_rng(0)
+texts = [" ".join(rng.choice(list("abcdefgh"), 3)) for _ in range(320)]
+labels = rng.choice(["no", "yes"], 320)
+def fitted(encoder):
+    return TextCategorizer(encoder=encoder, cv=2, budget="quick").fit(texts, labels, groups=range(320))
+off = fitted("off")
+assert "torch" not in sys.modules, "the extra costs no import where it is not used"
+tried = fitted(sys.argv[1])
+print(tried.choice_["encoder"]["outcome"], (tried.predict_proba(texts) == off.predict_proba(texts)).all())
+"""
+
+
+@pytest.mark.slow
+def test_where_it_says_nothing_the_model_is_that_without_it(folder):
+    done = subprocess.run([sys.executable, "-c", NOISE, folder], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["left", "out", "True"]
+
+
+@pytest.mark.slow
+def test_an_interrupt_while_it_learns_keeps_the_members_of_words(folder, monkeypatch):
+    texts, labels = draw(0, 320)
+
+    def stop(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(networks, "tune", stop)
+    model = TextCategorizer(encoder=folder, cv=2, budget="quick").fit(texts, labels, keep_partial=True)
+    assert model.choice_["interrupted"]
+    assert model.choice_["encoder"]["outcome"] == "left out"
+    assert not any("encoder" in one["name"] for one in model.choice_["members"])
+    assert len(model.predict(texts)) == 320
 
 
 def test_it_is_not_sent_to_other_machines(folder):
