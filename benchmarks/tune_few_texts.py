@@ -3,6 +3,7 @@
     python benchmarks/bench_encoder.py folds FOLDER --tasks tweets-8-1 tweets-32-1 …   # few texts of each class
     python benchmarks/bench_encoder.py tune FOLDER --tasks … --seeds 2                 # on a machine with a card
     python benchmarks/tune_few_texts.py FOLDER
+    python benchmarks/tune_few_texts.py FOLDER --noise   # the encoder says of each text what it says of another
 
 Each training has 8 or 32 texts of every class of a corpus, and answers 600 others of its training part. The members'
 scores of held-out texts are weighed under every rule, with some share of all expected weights for the encoder. For each
@@ -18,11 +19,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 import bench_encoder
-from textbayes.categorizer import automatic, member_scores
+from textbayes.categorizer import automatic, member_scores, stackers
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 
 
@@ -59,6 +61,7 @@ RULES = {
     "no loss": partial(by_evidence, errors=0.0),
     "no loss beyond chance": partial(by_evidence, errors=-1.0),
     "a gain beyond chance": partial(by_evidence, errors=1.0),
+    "two standard errors": partial(by_evidence, errors=2.0),
 }
 SHARES = {"equal": None, "a half": 0.5, "two thirds": 2.0 / 3.0}
 
@@ -73,13 +76,38 @@ def with_share(approve: Any, share: float | None, at: Any, members: list[Any], s
     return approve(at, members, scores, view)
 
 
+def remembered(fit: Any) -> Any:
+    """The same function, which fits only once what several rules ask for."""
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def found(*args: Any, **kwargs: Any) -> Any:
+        key = tuple(one.tobytes() if isinstance(one, np.ndarray) else str(one) for one in (*args, *kwargs.values()))
+        if key not in known:
+            known[key] = fit(*args, **kwargs)
+        return known[key]
+
+    return found
+
+
+def shuffled(scores_of: Any, folder: Path, name: str, part: int, networks: int = 1) -> dict[str, np.ndarray]:
+    """Log-odds of an encoder that knows nothing: each text has those of another, in all ways to learn."""
+    found, rng = scores_of(folder, name, part, networks), np.random.default_rng(crc32(name.encode()))
+    order = {place: rng.permutation(found[f"all.{place}"].shape[1]) for place in ("held_out", "test")}
+    return {key: one[:, order[key.partition(".")[2]]] for key, one in found.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--each", action="store_true", help="a line for each training too")
+    parser.add_argument("--noise", action="store_true", help="shuffle what the encoder says")
     options = parser.parse_args()
     folder = options.folder
+    stackers.fit_stacking = member_scores.fit_stacking = remembered(stackers.fit_stacking)
+    if options.noise:
+        bench_encoder.scores_of = partial(shuffled, bench_encoder.scores_of)
     names = sorted({file.name.split(".")[0] for file in folder.glob("*-*-*.0-scores-*.npz")})
+    names = [name for name in names if (folder / f"{name}.0-words.npz").is_file()]
     names = [name for name in names if len(bench_encoder.told_of(folder, name).parts[0].train) < ENOUGH_TEXTS]
     print(f"{len(names)} trainings: {' '.join(names)}")
     for rule, approve in RULES.items():
