@@ -84,9 +84,9 @@ def approve_view(
     must gain a little, and more than it would by chance: two standard errors. Weights are fitted to half of the folds,
     and compared on the other half.
 
-    Tens of texts cannot show such a gain, whatever an encoder knows. With fewer than ``ENOUGH_TEXTS`` it is kept if what
-    it says goes with the labels, which tens of texts do show, and if the ensemble loses nothing by it. Weights fitted
-    to half of so few are too rough to say that, so that they are fitted to nine tenths.
+    Tens of texts cannot show such a gain, whatever an encoder knows. With fewer than ``ENOUGH_TEXTS`` it is kept if
+    what it says goes with the labels, which tens of texts do show, and if the ensemble loses nothing by it. Weights
+    fitted to half of so few are too rough to say that, so that they are fitted to nine tenths.
     """
     words = np.array([member.views != (view,) for member in members])
     if view is None or words.all():
