@@ -6,9 +6,9 @@ The filter goes from texts to decisions: words are counted and weighed, and for 
 relevance, the expected information gain of a judgement, and the decision; what is delivered is kept, so that it can be
 judged. It is the very loop of ``textbayes filter``, in memory and with nobody judging. The peer only predicts: 34
 linear models on hashed counts, as scikit-learn has them by default. Both learn the same labelled documents beforehand,
-which is not timed, and both read the same lists of texts. Compared is CPU time, that of all threads together: the peer
-has one, the filter one for each core. The words behind each delivery, which the peer does not tell either, are left
-out; the figure with them is printed as well.
+which is not timed, and both read the same lists of texts. The bar is by the clock: the filter uses all cores, the peer
+can use only one. The same ratio by CPU time, that of all threads together, is printed beside it. The words behind each
+delivery, which the peer does not tell either, are left out; the figure with them is printed as well.
 
 The filter's decisions are compared, bit for bit, with those of the reference: one document at a time, one topic after
 the other.
@@ -22,7 +22,7 @@ the filter as it was at the start, is timed twenty times in every tenth, and rat
 are held to the bar. What the filter keeps is printed too: memory grows by what is delivered.
 
 Usage: python benchmarks/bench_filter_throughput.py [--documents N] [--runs 1] [--streams N ...] [--part peer|streams].
-Exits 1 when below 1×, or when the last tenth of a stream has less than 0.9 times the rate of the first. The log is
+Exits 1 when below 2×, or when the last tenth of a stream has less than 0.9 times the rate of the first. The log is
 written to the folder of temporary files (TMPDIR); every delivery waits for its disk.
 """
 
@@ -36,7 +36,7 @@ import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -49,7 +49,7 @@ from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder, simulate
 from textbayes.stream.run import run
 from textbayes.stream.scoring import EachTopic
 
-BAR = 1.0  # of CPU time; the time by the clock was to be half the peer's, on two cores
+BAR = 2.0  # by the clock
 EVERY = 40  # one document in so many is labelled
 N_COMPARED = 2_000
 STREAMS = (50_000, 150_000, 500_000)
@@ -174,8 +174,15 @@ def compare_streams(corpus: Corpus, labelled: list[Document], sizes: list[int]) 
     return [judged_stream(desk.copy(), corpus, n_docs) for n_docs in sizes]
 
 
-def beside_peer(labelled: list[Document], topics: Any, texts: list[str], runs: int) -> tuple[bool, float]:
-    """Whether decisions are those of the reference, and the filter's rate in rates of the peer's."""
+class Times(NamedTuple):
+    """Seconds by the clock, and of CPU time of all threads; or ratios of these."""
+
+    clock: float
+    cpu: float
+
+
+def beside_peer(labelled: list[Document], topics: Any, texts: list[str], runs: int) -> tuple[bool, Times]:
+    """Whether decisions are those of the reference, and the filter's rates in rates of the peer's."""
     ids = [str(i) for i in range(len(texts))]
 
     def start() -> AdaptiveFilter:
@@ -190,27 +197,34 @@ def beside_peer(labelled: list[Document], topics: Any, texts: list[str], runs: i
     vectorizer = HashingVectorizer()
     X = vectorizer.transform([document.text for document in labelled])
     models = [SGDClassifier(random_state=0).fit(X, [topic in d.labels for d in labelled]) for topic in topics]
-    best: dict[str, float] = {}
+    best: dict[str, Times] = {}
+    counted: dict[str, int] = {}
     for _ in range(runs):
-        begin = time.process_time()
-        n_yes = peer_pass(vectorizer, models, texts)
-        middle = time.process_time()
-        best["peer"] = min(best.get("peer", float("inf")), middle - begin)
-        for name, explain in (("filter", False), ("with words", True)):
-            desk = start()
-            begin = time.process_time()
-            n_delivered = sum(1 for _ in simulate(desk, documents(ids, texts), judged=False, explain=explain))
-            best[name] = min(best.get(name, float("inf")), time.process_time() - begin)
-    print(f"{len(labelled):,} labelled documents, then {len(texts):,} for {len(topics)} topics; CPU time")
-    print(f"HashingVectorizer + SGDClassifiers  {best['peer']:7.1f} s  {len(texts) / best['peer']:8,.0f} documents/s")
-    print(f"  {n_yes:,} times yes")
-    print(
-        f"AdaptiveFilter                      {best['filter']:7.1f} s  {len(texts) / best['filter']:8,.0f} documents/s"
-    )
-    print(f"  {n_delivered:,} deliveries, {len(desk.lexicon):,} words")
-    with_words = f"{best['with words']:7.1f} s  {len(texts) / best['with words']:8,.0f} documents/s"
-    print(f"  with the words behind deliveries  {with_words}: {best['peer'] / best['with words']:.2f}x")
-    return same, best["peer"] / best["filter"]
+        for name in ("peer", "filter", "with words"):
+            desk = start()  # not timed
+            begin = Times(time.perf_counter(), time.process_time())
+            if name == "peer":
+                counted[name] = peer_pass(vectorizer, models, texts)
+            else:
+                counted[name] = n_delivered(desk, ids, texts, explain=name == "with words")
+            took = Times(time.perf_counter() - begin.clock, time.process_time() - begin.cpu)
+            best[name] = min(best.get(name, took), took)
+    print(f"{len(labelled):,} labelled documents, then {len(texts):,} for {len(topics)} topics; by the clock")
+    for name, shown in (
+        ("peer", "HashingVectorizer + SGDClassifiers"),
+        ("filter", "AdaptiveFilter"),
+        ("with words", "  with the words behind deliveries"),
+    ):
+        by_clock, by_cpu = best["peer"].clock / best[name].clock, best["peer"].cpu / best[name].cpu
+        print(f"{shown:36}{best[name].clock:7.1f} s  {len(texts) / best[name].clock:8,.0f} documents/s, "
+              f"{by_clock:.2f}x, by CPU time {by_cpu:.2f}x")  # fmt: skip
+    print(f"{counted['peer']:,} times yes, {counted['filter']:,} deliveries")
+    return same, Times(best["peer"].clock / best["filter"].clock, best["peer"].cpu / best["filter"].cpu)
+
+
+def n_delivered(desk: AdaptiveFilter, ids: list[str], texts: list[str], explain: bool) -> int:
+    """How many of the documents the filter delivers."""
+    return sum(1 for _ in simulate(desk, documents(ids, texts), judged=False, explain=explain))
 
 
 def main() -> None:
@@ -227,8 +241,8 @@ def main() -> None:
     if arguments.part != "streams":
         texts = list(corpus.texts[-arguments.documents :] if arguments.documents else corpus.texts)
         same, ratio = beside_peer(labelled, corpus.label_names, texts, arguments.runs)
-        passed = same and ratio >= BAR
-        figures.append(f"{ratio:.2f}x the peer's documents a second of CPU time (bar {BAR:g}x)")
+        passed = same and ratio.clock >= BAR
+        figures.append(f"{ratio.clock:.2f}x the peer's documents a second (bar {BAR:g}x), by CPU time {ratio.cpu:.2f}x")
     if arguments.part != "peer":
         ratios = compare_streams(corpus, labelled, arguments.streams)
         passed = passed and min(ratios) >= STEADY

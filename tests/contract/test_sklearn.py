@@ -70,7 +70,8 @@ CASES: dict[type[BaseEstimator], list[BaseEstimator]] = {
 }
 
 
-OF_EXTRAS = ("textbayes.models.encoder.network",)  # needs PyTorch, and has no estimator
+# They need PyTorch, and have no estimator.
+OF_EXTRAS = ("textbayes.models.encoder.body", "textbayes.models.encoder.network")
 
 
 def public_estimators(package: ModuleType) -> list[type[BaseEstimator]]:

@@ -367,3 +367,15 @@ def test_wrong_usage_begins_like_other_errors(command, run):
     assert failed.splitlines()[-1].startswith("textbayes: error: ")
     assert "\nError:" not in failed
     assert f"Try 'textbayes{' ' + command[0] if command[-1] != command[0] or command == ('words',) else ''} " in failed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("classify", "no.tb", "no.csv", "--threshold"),
+        ("keyness", "no.csv", "--label", "tea", "--fdr"),
+        ("words", "no.tb", "--size"),
+    ],
+)
+def test_what_is_not_a_number_is_within_no_bounds(run, arguments):
+    assert "'nan' is not a number" in run(*arguments, "nan", code=2).stderr

@@ -56,10 +56,10 @@ def test_one_missing_label_does_not_change_the_task(run, messy, tmp_path):
     assert json.loads(done.stdout)["documents"] == 29
     assert "warning: 1 of 30 texts of " in done.stderr
     assert (
-        "has no label and is left out (id 'money-2'); learn from such texts with --unlabelled learn, agree"
+        "has no label and is left out (id 'money-2'); learn from such texts with --unlabelled learn, leave them out"
         in done.stderr
     )
-    assert "with --unlabelled skip, or keep such texts as" in done.stderr
+    assert "with --unlabelled skip, or keep them as" in done.stderr
 
 
 @pytest.mark.parametrize("option", [[], ["--single-label"]])

@@ -146,7 +146,7 @@ def test_on_a_terminal_notes_are_broken_between_words(on_terminal, write, docume
     assert len(told.splitlines()) > 1
     # The path is one word, however long it is.
     assert all(len(line) <= 60 or os.sep in line for line in told.splitlines())
-    assert "keep such texts as texts of none of the labels with --unlabelled keep" in " ".join(told.split())
+    assert "keep them as texts of none of the labels with --unlabelled keep" in " ".join(told.split())
 
 
 def test_log_evidence_of_online_models_is_that_of_judging_before_learning(lines, run, write, documents, tmp_path):

@@ -34,15 +34,14 @@ def test_dirichlet_poisson_means_are_the_integrals(beta, n_draws):
     X = sparse.csr_matrix(counts)
     model = make_count_model("dirichlet_poisson", beta=beta, sampling=replace(LONG, n_draws=n_draws))
     found = model.estimate(model.statistics(X, np.eye(2), exposure))
+    a = b = np.linspace(-18.0, 5.0, 1_700)  # fine beside the narrowest, wide beside the longest tail
+    log_prior, ratio = log_prior_of_rates(a[:, None], b, *beta), np.exp(a)[:, None] / (np.exp(a)[:, None] + np.exp(b))
     for w in range(3):
-        a = b = np.linspace(-18.0, 5.0, 1_700)  # fine beside the narrowest, wide beside the longest tail
-        log_density = log_prior_of_rates(a[:, None], b, *beta)
-        log_density += stats.poisson.logpmf(counts[0, w], exposure[0] * np.exp(a))[:, None]
+        log_density = log_prior + stats.poisson.logpmf(counts[0, w], exposure[0] * np.exp(a))[:, None]
         log_density += stats.poisson.logpmf(counts[1, w], exposure[1] * np.exp(b))
         density = np.exp(log_density - log_density.max())
         density /= density.sum()
         expected = np.exp(a) @ density.sum(axis=1), np.exp(b) @ density.sum(axis=0)
-        ratio = np.exp(a)[:, None] / (np.exp(a)[:, None] + np.exp(b))
         np.testing.assert_allclose(found.rates[:, w], expected, rtol=0.01)
         drawn = found.draws[:, 0, w] / found.draws[:, :, w].sum(axis=1)
         assert drawn.mean() == pytest.approx((ratio * density).sum(), rel=0.01)

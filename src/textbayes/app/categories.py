@@ -164,8 +164,9 @@ class Standing:
     ----------
     labels : list
         Every label and how many texts have it.
-    n_texts, n_answered, n_unsure, n_conflicts, n_waiting : int
-        Of two people's answers some are in conflict; some texts wait for the second person.
+    n_texts, n_answered, n_unsure, n_conflicts, n_waiting, n_at_random : int
+        Of two people's answers some are in conflict; some texts wait for the second person; some of those that were
+        answered were drawn at random.
     gold : list of GoldScore
         How each person answered the gold questions.
     share : Share or None
@@ -181,6 +182,7 @@ class Standing:
     n_unsure: int
     n_conflicts: int
     n_waiting: int
+    n_at_random: int
     gold: list[GoldScore]
     share: Share | None
     growth: Growth | None
@@ -196,7 +198,7 @@ def standing(review: LiveReview, look_ahead: bool = True) -> Standing:
         Whether it is said how accuracy will grow, which takes longer.
     """
     with review.labelling() as labelling:
-        share = labelling.share_right()
+        share, n_at_random = labelling.share_right(), labelling.n_at_random
         growth = labelling.growth(_AHEAD) if look_ahead else None
     with review.looking() as assignments:
         labels = labels_of(assignments)
@@ -213,7 +215,8 @@ def standing(review: LiveReview, look_ahead: bool = True) -> Standing:
         GoldScore(names.get(user, "?"), len(one), sum(one), *wilson_interval(sum(one), len(one)))
         for user, one in sorted(right.items())
     ]
-    return Standing(rows, review.collection.n_records, len(told), n_unsure, n_conflicts, n_waiting, gold, share, growth)
+    numbers = len(told), n_unsure, n_conflicts, n_waiting, n_at_random
+    return Standing(rows, review.collection.n_records, *numbers, gold, share, growth)
 
 
 def training_texts(registry: ReviewRegistry, review: LiveReview, user: int) -> tuple[list[Document], list[str]]:

@@ -307,8 +307,7 @@ class Labelling:
     def next_records(self, n: int = 1, topic: str | None = None) -> list[Pick]:
         """The texts to ask about next; fewer where fewer are left."""
         session = self.session()
-        n_random = sum(row in self._random for row in self._answers)
-        session.random_share = _FIRST_SHARE if n_random < _FIRST_RANDOM else _LATER_SHARE
+        session.random_share = _FIRST_SHARE if self.n_at_random < _FIRST_RANDOM else _LATER_SHARE
         found = session.suggest(n, without=self._out | self._answers.keys())
         return [Pick(one.index, one.reason) for one in found]
 
@@ -325,6 +324,12 @@ class Labelling:
         terms = session.contributions(row, best[0])
         strongest = sorted(terms, key=lambda term: -abs(terms[term]))[:_MARKED]
         return Guess(labels, {term: terms[term] for term in strongest}, session.words(row, best[0]))
+
+    @property
+    def n_at_random(self) -> int:
+        """Labelled texts that were drawn at random; not those of which somebody was unsure."""
+        random = (self.labels.names(answer) for row, answer in self._answers.items() if row in self._random)
+        return sum(names is not None for names in random)
 
     def share_right(self) -> Share | None:
         """Share of all texts that the model is expected to get right, with its 95 % interval; None as yet."""

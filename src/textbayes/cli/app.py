@@ -10,7 +10,7 @@ import cloup
 from click.core import ParameterSource
 
 from textbayes.app.settings import check_app_extra, default_database
-from textbayes.cli.options import option
+from textbayes.cli.options import FloatRange, option
 from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note, reporting
 from textbayes.core.errors import plural
@@ -148,7 +148,7 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
 @app.command("invite")
 @click.argument("project")
 @option("--role", default="reviewer", type=click.Choice(["reader", "reviewer", "owner"]), help="In the project.")
-@option("--days", default=7.0, type=click.FloatRange(0, 90, min_open=True), help="Until the link expires.")
+@option("--days", default=7.0, type=FloatRange(0, 90, min_open=True), help="Until the link expires.")
 @option("--uses", default=1, type=click.IntRange(1, 1000), help="How many people may use it.")
 @click.option("--withdraw", is_flag=True, help="Let all links to the project open nothing any more.")
 @option("--origin", default="http://127.0.0.1:8765", metavar="URL", envvar="TEXTBAYES_ORIGIN", help="Of the room.")

@@ -13,7 +13,7 @@ import cloup
 from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, is_model, require_documents
 from textbayes.cli.labels import Labelling, label_options, read_descriptions
-from textbayes.cli.options import COUNT, mirrored, most_used, option, seed_option
+from textbayes.cli.options import COUNT, FloatRange, mirrored, most_used, option, seed_option
 from textbayes.cli.output import (
     Output,
     ResultColumns,
@@ -82,7 +82,7 @@ class _Source(NamedTuple):
         _SESSION,
         "--random-share",
         "random_share",
-        type=click.FloatRange(0.0, 1.0),
+        type=FloatRange(0.0, 1.0),
         metavar="SHARE",
         help="Share of the texts drawn at random, by which figures stay right for all texts.",
     ),

@@ -17,6 +17,7 @@ from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labels import Labelling, label_options, no_label, read_labelled
 from textbayes.cli.options import (
     COUNT,
+    FloatRange,
     NameOption,
     RegistryName,
     TextChoices,
@@ -62,7 +63,7 @@ _COLUMNS = (
         "textbayes.evaluate.compare:compare",
         "--rope",
         "rope",
-        type=click.FloatRange(0, 1, max_open=True),
+        type=FloatRange(0, 1, max_open=True),
         help="Difference in accuracy that counts as practically none, in its posterior.",
     ),
     seed_option("Of the bootstrap."),

@@ -20,6 +20,7 @@ from textbayes.cli.options import (
     COUNT,
     SEED,
     Checked,
+    FloatRange,
     LinkSpec,
     NameOption,
     imported,
@@ -147,7 +148,7 @@ _LEARNING = [
     ),
     click.option(
         "--forgetting-factor",
-        type=click.FloatRange(min=0.0, min_open=True, max=1.0),
+        type=FloatRange(min=0.0, min_open=True, max=1.0),
         help="Factor by which a topic's weights shrink towards their prior before each judgement, for topics that "
         f"drift; {_SETTING['forgetting_factor']:g} forgets nothing.",
     ),
@@ -175,7 +176,7 @@ _LEARNING = [
     click.option("--link", cls=NameOption, type=LinkSpec(), help=f"Link; {_SETTING['link']}."),
     click.option(
         "--noise",
-        type=click.FloatRange(min=0.0),
+        type=FloatRange(min=0.0),
         help=f"Scale on which the link sees x'w; {_SETTING['noise']:g}, a threshold.",
     ),
 ]

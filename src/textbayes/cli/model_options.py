@@ -17,6 +17,7 @@ from textbayes._version import __version__
 from textbayes.cli.options import (
     COUNT,
     ClassWeight,
+    FloatRange,
     LinkSpec,
     ModelSpec,
     NameOption,
@@ -188,7 +189,7 @@ _OPTIONS = (
     ),
     click.option(
         "--validation",
-        type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+        type=FloatRange(0.0, 1.0, min_open=True, max_open=True),
         metavar="SHARE",
         help="Choose these on so many of the texts, held out once, and not by cross-validation: 0.33.",
     ),
@@ -332,7 +333,7 @@ _SAMPLING_OPTIONS = (
     click.option("--warmup", type=click.IntRange(min=0), help=f"Iterations thrown away first; {_GIBBS['warmup']}."),
     click.option(
         "--target-ess",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FloatRange(min=0, min_open=True),
         help=f"Stop at this effective sample size; {_GIBBS['target_ess']:g} if not given.",
     ),
     click.option(

@@ -213,6 +213,16 @@ class NameOption(click.Option):
             self.help = text
 
 
+class FloatRange(click.FloatRange):
+    """Numbers within bounds; not a number is within none, which click lets pass."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if found != found:
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return found
+
+
 class NgramRange(_ParamType):
     """Range of n-grams, ``1`` or ``1-2``: the shortest and the longest."""
 
@@ -255,7 +265,7 @@ class PriorWeight(_ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "auto":
             return value
-        return click.FloatRange(0.0, 1.0).convert(value, param, ctx)
+        return FloatRange(0.0, 1.0).convert(value, param, ctx)
 
 
 class ClassWeight(_ParamType):
@@ -272,7 +282,7 @@ class ClassWeight(_ParamType):
             if not label:
                 self.fail(f"{part!r} is not LABEL=WEIGHT; write balanced, or for each label grain=2", param, ctx)
             number: Any = weight
-            found = click.FloatRange(min=0.0).convert(number, param, ctx)
+            found = FloatRange(min=0.0).convert(number, param, ctx)
             if weights.setdefault(label.strip(), found) != found:
                 self.fail(f"label {label.strip()!r} has two weights; give it one", param, ctx)
         return weights
@@ -286,7 +296,7 @@ class ScaleSpec(_ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value in ("cv", "one_se", "evidence", "norm"):
             return value
-        return click.FloatRange(min=0.0, min_open=True).convert(value, param, ctx)
+        return FloatRange(min=0.0, min_open=True).convert(value, param, ctx)
 
 
 class CountOrCv(_ParamType):
@@ -314,7 +324,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
 SEED = click.IntRange(min=0)
 COUNT = click.IntRange(min=1)
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
 
 def option(*names: str, choices: Sequence[str] | None = None, **settings: Any) -> Callable[[F], F]:
@@ -327,7 +337,7 @@ def option(*names: str, choices: Sequence[str] | None = None, **settings: Any) -
 strict_option = click.option("--strict", is_flag=True, help="Refuse labels that are not in the training set.")
 jobs_option = click.option("--jobs", "n_jobs", type=COUNT, help="Threads over labels; all cores if not given.")
 fdr_option = click.option(
-    "--fdr", type=click.FloatRange(0, 1, min_open=True), help="Only words with a q-value of at most this."
+    "--fdr", type=FloatRange(0, 1, min_open=True), help="Only words with a q-value of at most this."
 )
 fdr_method_option = option("--fdr-method", choices=["bh", "storey"], default="bh", help="Of q-values.")
 download_option = click.option("--download", is_flag=True, help="Fetch the corpus where no copy is found.")

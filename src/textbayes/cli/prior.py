@@ -11,7 +11,7 @@ import numpy as np
 
 from textbayes import knowledge, store
 from textbayes.cli.labels import read_descriptions
-from textbayes.cli.options import option
+from textbayes.cli.options import FloatRange, option
 from textbayes.cli.output import Output, check_output, output_options
 from textbayes.cli.terminal import common_options, note
 from textbayes.core.atomic import atomic_write
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--model", metavar="MODEL", help="Use the weights of an earlier model as prior means of its words.")
 @click.option(
     "--model-scale",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FloatRange(min=0, min_open=True),
     help="Scale of the prior around these means: how far new weights may be from them.",
 )
 @click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR whose features are words.")

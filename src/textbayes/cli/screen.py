@@ -15,7 +15,7 @@ import numpy as np
 from textbayes import data, knowledge, store
 from textbayes import screen as engine
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import EMBEDDINGS, SEED, most_used, option, top_option
+from textbayes.cli.options import EMBEDDINGS, SEED, FloatRange, most_used, option, top_option
 from textbayes.cli.output import Output, check_output, kind_by_ending, open_results, output_options
 from textbayes.cli.terminal import common_options, echo, note, read_key, reporting
 from textbayes.core.atomic import atomic_write
@@ -170,8 +170,8 @@ def screen(output: Output) -> None:
 )
 @EMBEDDINGS
 @click.option("--strategy", help="likely, informative, random, or a mixture such as likely=0.95,random=0.05.")
-@click.option("--target", type=click.FloatRange(0, 1), help="Share of the relevant records to find.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="Probability that this share is found, to stop at.")
+@click.option("--target", type=FloatRange(0, 1), help="Share of the relevant records to find.")
+@click.option("--confidence", type=FloatRange(0, 1), help="Probability that this share is found, to stop at.")
 @click.option("--seed", "random_state", type=SEED, help="Of what is drawn by chance.")
 @input_options(duplicates="keep")
 @output_options

@@ -14,7 +14,7 @@ import numpy as np
 from textbayes import data
 from textbayes.cli.cluster import cluster_option, on_cluster
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import EMBEDDINGS, jobs_option, most_used, option
+from textbayes.cli.options import EMBEDDINGS, FloatRange, jobs_option, most_used, option
 from textbayes.cli.output import Output, check_output, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, note, reporting
 from textbayes.core.errors import plural
@@ -56,8 +56,8 @@ _COLUMNS = (
 @EMBEDDINGS
 @option("--strategy", default="likely", help="See `textbayes screen start`.")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", help="See `textbayes screen status`.")
-@option("--target", default=0.95, type=click.FloatRange(0, 1, min_open=True), help="Of rules.")
-@option("--confidence", default=0.9, type=click.FloatRange(0, 1), help="Of rules.")
+@option("--target", default=0.95, type=FloatRange(0, 1, min_open=True), help="Of rules.")
+@option("--confidence", default=0.9, type=FloatRange(0, 1), help="Of rules.")
 @click.option(
     "--plot", "plot", metavar="FILE", help="Draw recall curves and the calibration of the estimate: .png, .svg, .pdf."
 )

@@ -12,7 +12,16 @@ import numpy as np
 from textbayes import report, store
 from textbayes.cli.answers import class_names
 from textbayes.cli.inputs import Inputs, is_filter
-from textbayes.cli.options import COUNT, check_labels, label_option, level_option, most_used, option, top_option
+from textbayes.cli.options import (
+    COUNT,
+    FloatRange,
+    check_labels,
+    label_option,
+    level_option,
+    most_used,
+    option,
+    top_option,
+)
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, echo, note
 from textbayes.core.atomic import atomic_write
@@ -76,7 +85,7 @@ AUDIT_COLUMNS = (
         help="Rank by weight × frequency or by weight; of a sampled model also by the mean with its interval, by how "
         "certain the sign is, or by P(|weight| > SIZE).",
     ),
-    option("--size", type=click.FloatRange(min=0), default=1.0, help="Smaller weights are negligible."),
+    option("--size", type=FloatRange(min=0), default=1.0, help="Smaller weights are negligible."),
 )
 @cloup.option_group(
     "Plot",

@@ -110,6 +110,9 @@ def test_half_of_the_first_texts_are_drawn_at_random_and_weighted(room, me, topi
         drawn = [session._drawn[int(i)] for i in session.labelled]
     assert drawn == at_random
     assert draw_weights(drawn, len(TEXTS)).sum() == pytest.approx(1.0)
+    assert categories.standing(review).n_at_random == sum(at_random)
+    judging.judge(review, place, seen[at_random.index(True)], "unsure")
+    assert categories.standing(review).n_at_random == sum(at_random) - 1
 
 
 def test_another_process_has_the_same_state(room, me, topics, database):
