@@ -30,7 +30,7 @@ from textbayes.categorizer.held_out import ENOUGH_TEXTS
 
 def as_of_many(at: Any, members: list[Any], scores: np.ndarray, view: int) -> Any:
     """Kept for a gain of a fiftieth and of two standard errors, half of the texts by weights fitted to the others."""
-    return ORIGINAL(at, members, scores, view)
+    return APPROVE(at._replace(plan=replace(at.plan, tokens=None, sentences=view)), members, scores, view)
 
 
 def always(at: Any, members: list[Any], scores: np.ndarray, view: int) -> Any:
@@ -38,9 +38,16 @@ def always(at: Any, members: list[Any], scores: np.ndarray, view: int) -> Any:
     return members, scores, None
 
 
-def by_evidence(at: Any, members: list[Any], scores: np.ndarray, view: int, errors: float) -> Any:
-    """Kept for a gain of so many standard errors, or for a loss of no more, tenths by weights fitted to the others."""
+def by_evidence(
+    at: Any, members: list[Any], scores: np.ndarray, view: int, errors: float, least: float = -np.inf
+) -> Any:
+    """Kept for a gain of so many standard errors, or for a loss of no more, tenths by weights fitted to the others.
+
+    What the encoder says must also go with the labels by so many standard deviations more than by chance.
+    """
     words = np.array([member.views != (view,) for member in members])
+    if automatic.above_chance(scores[~words][0], at.held) < least:
+        return [one for one, reads in zip(members, words, strict=True) if reads], scores[words], None
     part = member_scores.parts_of(at.held)
     others = [member for member, reads in zip(members, words, strict=True) if reads]
     tried = [
@@ -54,7 +61,7 @@ def by_evidence(at: Any, members: list[Any], scores: np.ndarray, view: int, erro
     return others, scores[words], None
 
 
-ORIGINAL = automatic.approve_view
+APPROVE = automatic.approve_view
 RULES = {
     "as of many": as_of_many,
     "always": always,
@@ -62,6 +69,8 @@ RULES = {
     "no loss beyond chance": partial(by_evidence, errors=-1.0),
     "a gain beyond chance": partial(by_evidence, errors=1.0),
     "two standard errors": partial(by_evidence, errors=2.0),
+    "no loss, and it tells": partial(by_evidence, errors=0.0, least=2.0),
+    "no loss beyond chance, and it tells": partial(by_evidence, errors=-1.0, least=2.0),
 }
 SHARES = {"equal": None, "a half": 0.5, "two thirds": 2.0 / 3.0}
 
@@ -100,6 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--each", action="store_true", help="a line for each training too")
+    parser.add_argument("--rules", nargs="+", choices=RULES, default=list(RULES))
     parser.add_argument("--noise", action="store_true", help="shuffle what the encoder says")
     options = parser.parse_args()
     folder = options.folder
@@ -110,7 +120,7 @@ def main() -> None:
     names = [name for name in names if (folder / f"{name}.0-words.npz").is_file()]
     names = [name for name in names if len(bench_encoder.told_of(folder, name).parts[0].train) < ENOUGH_TEXTS]
     print(f"{len(names)} trainings: {' '.join(names)}")
-    for rule, approve in RULES.items():
+    for rule, approve in ((rule, RULES[rule]) for rule in options.rules):
         for said, share in SHARES.items():
             automatic.approve_view = partial(with_share, approve, share)
             judge(folder, names, f"{rule}, {said}", options.each)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from textbayes.categorizer.ensemble import Ensemble, Part
-from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
 from textbayes.categorizer.knowledge import Knowledge, prior_advice
 from textbayes.categorizer.member_scores import (
     Setting,
@@ -19,6 +19,7 @@ from textbayes.categorizer.member_scores import (
     cross_fitted,
     expected_weights,
     first_fold_loss,
+    parts_of,
 )
 from textbayes.categorizer.plan import Member
 from textbayes.categorizer.schema import LEAST_SLOPE
@@ -36,7 +37,7 @@ from textbayes.text import TermWeighting
 
 _SEED = 0  # of the texts that rare labels are made of
 _LEAST_GAIN_OF_NETWORKS = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
-_SURE = 2.0  # standard errors of what they gain, by text
+_SURE = 2.0  # standard errors of what they gain, by text; or of how far what an encoder says goes with the labels
 _LEAST_GAIN_OF_LABELS = 0.002  # of the log-loss, by label stacking
 
 
@@ -82,24 +83,50 @@ def approve_view(
     It is that of sentence vectors or of tokens: every later text would have to be read by a neural network, so that it
     must gain a little, and more than it would by chance: two standard errors. Weights are fitted to half of the folds,
     and compared on the other half.
+
+    Tens of texts cannot show such a gain, whatever an encoder knows. With fewer than ``ENOUGH_TEXTS`` it is kept if
+    what it says goes with the labels, which tens of texts do show, and if the ensemble loses nothing by it. Weights
+    fitted to half of so few are too rough to say that, so that they are fitted to nine tenths.
     """
     words = np.array([member.views != (view,) for member in members])
     if view is None or words.all():
         return members, scores, None
     others = [member for member, reads_words in zip(members, words, strict=True) if reads_words]
-    half = at.held.fold % 2
+    few = view == at.plan.tokens and len(at.held.fold) < ENOUGH_TEXTS
+    part = parts_of(at.held) if few else at.held.fold % 2
     tried = [
-        cross_fitted(at, scores, half, expected_weights(members)),
-        cross_fitted(at, scores[words], half, expected_weights(others)),
+        cross_fitted(at, scores, part, expected_weights(members)),
+        cross_fitted(at, scores[words], part, expected_weights(others)),
     ]
     losses = [_or_none(at.held.log_loss(proba)) for proba in tried]
     outcome = {"outcome": "kept", "log_loss": losses[0], "log_loss_without": losses[1]}
     before = at.held.text_losses(tried[1])
     gain = before - at.held.text_losses(tried[0])
-    by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
-    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_NETWORKS * before.sum(), by_chance):
-        return members, scores, outcome
-    return others, scores[words], outcome
+    if few:
+        approved = gain.sum() >= 0.0 and max(above_chance(own, at.held) for own in scores[~words]) >= _SURE
+    else:
+        by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
+        approved = gain.sum() >= max(_LEAST_GAIN_OF_NETWORKS * before.sum(), by_chance)
+    return (members, scores, outcome) if approved and None not in losses else (others, scores[words], outcome)
+
+
+def above_chance(scores: FloatArray, held: HeldOut) -> float:
+    """How far what a member says goes with the labels, in standard deviations of what it would if texts were shuffled.
+
+    That is the sum of its log-odds of the labels that texts have; mean and variance over all orders of the labels'
+    rows are known (Hoeffding, 1951, A combinatorial central limit theorem).
+
+    Parameters
+    ----------
+    scores : array (n_held_out, n_columns)
+    held : HeldOut
+    """
+    labels = (held.indicator & held.label_seen).astype(np.float64)
+    labels = labels if held.weight is None else labels * held.weight[:, None]
+    product = labels @ scores.T.astype(np.float64)
+    chance = product - product.mean(axis=0) - product.mean(axis=1)[:, None] + product.mean()
+    variance = float((chance**2).sum()) / max(len(chance) - 1, 1)
+    return float(np.trace(chance)) / np.sqrt(variance) if variance > 0.0 else 0.0
 
 
 def settle_view(
