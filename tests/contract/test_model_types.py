@@ -192,7 +192,9 @@ def test_a_prior_file_tells_of_a_word_that_no_text_has(spec, kind):
 def test_update(spec, kind):
     model = fitted(spec, kind)
     if spec == POOL or spec in REFUSING:
-        with pytest.raises(NotSupportedError, match=r"train (it again|again with old and new texts|a new one|one with)"):
+        with pytest.raises(
+            NotSupportedError, match=r"train (it again|again with old and new texts|a new one|one with)"
+        ):
             model.update(*task(kind, 2, 30))
         return
     new, labels = task(kind, 2, 30)
