@@ -25,7 +25,7 @@ from textbayes.cli.options import (
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
 from textbayes.cli.terminal import common_options, echo, note
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -222,7 +222,7 @@ def _show_mean_parts(
         for rank, one in enumerate(parts, start=1)
     ]
     if output.is_table:
-        note(f"parts of words in the log-odds, means over {len(texts):,} texts (adds) and over those with the word")
+        note(f"parts of words in the log-odds, means over {plural(len(texts), 'text')} (adds) and over those with the word")
     columns = {"label": "label", "word": "word", "adds": "contribution:+.3f", "where it is": "part:+.2f"}
     output.write_table(rows, ["label", "rank", *MEAN_PART], columns | {"texts": "texts:,"})
 
