@@ -222,7 +222,8 @@ def _show_mean_parts(
         for rank, one in enumerate(parts, start=1)
     ]
     if output.is_table:
-        note(f"parts of words in the log-odds, means over {plural(len(texts), 'text')} (adds) and over those with the word")
+        given = plural(len(texts), "text")
+        note(f"parts of words in the log-odds, means over {given} (adds) and over those with the word")
     columns = {"label": "label", "word": "word", "adds": "contribution:+.3f", "where it is": "part:+.2f"}
     output.write_table(rows, ["label", "rank", *MEAN_PART], columns | {"texts": "texts:,"})
 
