@@ -78,7 +78,7 @@ def support() -> str:
     rows = [(code(prior), *(cell(prior, name) for name in names)) for prior in priors.names()]
     lines = [table(("prior", *map(code, names)), rows)]
     if refusals:
-        lines.append(f"What is not there is refused in a sentence, for example: “{escaped(refusals[0])}.”\n")
+        lines.append(f"Other combinations give an error that says why, for example: “{escaped(refusals[0])}.”\n")
     return "\n".join(lines)
 
 

@@ -248,7 +248,7 @@ def test_texts_do_not_steer_the_terminal(run, labelled, tmp_path):
 
 def test_nothing_waits(run, labelled, tmp_path):
     run("filter", tmp_path / "desk", "--train", labelled)
-    assert "nothing waits to be judged" in run("judge", tmp_path / "desk", "--interactive", stdin="").stderr
+    assert "every delivery is judged" in run("judge", tmp_path / "desk", "--interactive", stdin="").stderr
     assert "leave DOCUMENT" in run("judge", tmp_path / "desk", "a", "grain", "yes", "--interactive", code=2).stderr
 
 

@@ -187,7 +187,7 @@ def test_scales_that_were_looked_for_are_shown(shown, lines, run, documents, tmp
     (told,) = lines("show", tmp_path / "m.tb", "--json")
     scales = [row["scales"] for row in told["labels"]]
     assert [len(one) for one in scales] == [2, 2, 2], "of a sparse and of a dense member"
-    assert f"found: grain {scales[0][0]:.3g}, {scales[0][1]:.3g}; money" in text
+    assert f"chosen on held-out texts: grain {scales[0][0]:.3g}, {scales[0][1]:.3g}; money" in text
     assert "scale of prior" in run("show", tmp_path / "m.tb", "--table").stdout
 
 

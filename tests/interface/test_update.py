@@ -94,6 +94,6 @@ def test_a_model_without_errors_says_both_ways_to_go_on(run, write, documents, t
     texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
     save_model(TextCategorizer(preset="linear", cv=2).fit(texts, labels), model)
     said = " ".join(run("update", model, write(documents[:1]), code=1).stderr.split())
-    assert "train a new one with all texts" in said
+    assert "train again with old and new texts together" in said
     assert "textbayes train --intervals" in said
     assert "intervals=True" not in said

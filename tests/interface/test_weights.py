@@ -73,7 +73,7 @@ def test_a_pool_says_that_it_is_one_and_of_what(run, lines, write, documents, ad
     assert wheat["posterior"] != wheat["weight"]
     table = run("words", path, "--prior", "--table").stdout
     assert f"ensemble: the {said}" in table
-    assert "posterior: the weight learnt (laplace, the first classifier)" in table
+    assert "posterior: the learnt weight (laplace, the first classifier)" in table
     assert [f"{wheat[name]:+.2f}" in table for name in ("posterior", "weight")] == [True, True]
 
 

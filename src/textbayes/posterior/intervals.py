@@ -341,7 +341,7 @@ def sampled_words(
     sd, included = np.sqrt(few.variance()[0]), few.inclusion_probability(size)[0]
     sure = np.where(mean >= 0.0, positive, 1.0 - positive)
     columns = (mean, low[0], high[0], sd, sure, included)
-    rows = zip(names[order], *(column.tolist() for column in columns), strict=True)
+    rows = zip((names[j] for j in order), *(column.tolist() for column in columns), strict=True)
     return [SampledWord(str(word), *numbers) for word, *numbers in rows]
 
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.codec import Arrays, Choice, Field, Flag, List, Null, Sizes, Text, Whole, sorted_and_distinct
 from textbayes.core.errors import InputError
@@ -34,6 +33,9 @@ from textbayes.text.tokenize import (
     tidied,
     tokenize,
 )
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _LAST_SPACE = 0x3000  # the greatest code point that is white space
 
@@ -301,6 +303,8 @@ def counts_matrix(
     """Counts as a matrix (n_docs, n_columns) of CSR arrays with sorted columns; with ``binary`` 1 for each."""
     if binary:
         data.fill(1)
+    from scipy import sparse  # classifying does without
+
     matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,11 @@ import numpy.typing as npt
 from textbayes.core.array_fields import Array
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
-from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import batches, in_order
 from textbayes.text.packed import Packed
+
+if TYPE_CHECKING:
+    from textbayes.text.base import BaseTextVectorizer
 
 Fingerprints = npt.NDArray[np.uint64]
 

@@ -37,7 +37,6 @@ HEADS = {
         ("a.jsonl", "jsonl"),
         ("a.ndjson.bz2", "jsonl"),
         ("a.parquet", "parquet"),
-        ("a.txt", "text"),
         ("a.lines", "lines"),
         ("reut2-003.sgm", "reuters"),
         ("ohsumed.88-91.gz", "ohsumed"),

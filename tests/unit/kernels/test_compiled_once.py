@@ -11,7 +11,7 @@ CODE = """
 import json
 import numpy as np
 from numba.core import event
-from textbayes.kernels.linear import coordinate, dual, logit
+from textbayes.kernels.linear import coordinate, dual, likelihoods
 
 class Seen(list, event.Listener):
     def on_start(self, event):
@@ -24,7 +24,7 @@ event.register("numba:compile", seen := Seen())
 one, two = np.ones(1), np.ones(2)
 pointers, row = np.array([0, 1, 2], dtype=np.int32), np.zeros(2, dtype=np.int32)
 dual.ascend(pointers, row, two, np.array([1.0, -1.0]), two, np.zeros(2), 1, np.zeros(2), 0.0, 1.0, 1e-3, 5)
-logit.class_power_likelihood(
+likelihoods.class_power_likelihood(
     np.zeros((1, 2, 2), dtype=np.float32), np.array([0, 1]), two, one, np.zeros(2), 1.0, np.empty(4)
 )
 coordinate.newton_step(

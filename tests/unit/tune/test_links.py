@@ -140,7 +140,7 @@ def skewed_report() -> LinkReport:
 
 def test_asymmetry_pays_where_it_is_there(skewed_report):
     verdicts = dict(zip([c.question for c in skewed_report.comparisons], skewed_report.verdicts(), strict=True))
-    assert verdicts["Asymmetry"].startswith("Asymmetry pays: skew_t against student_t")
+    assert verdicts["Asymmetry"].startswith("Asymmetry: significantly better. skew_t against student_t")
     asymmetry = skewed_report.comparisons[1]
     assert asymmetry.n_better == 2
     assert asymmetry.total_gain == pytest.approx(asymmetry.gain.sum())
@@ -149,7 +149,7 @@ def test_asymmetry_pays_where_it_is_there(skewed_report):
 
 def test_the_report_holds_its_figures(skewed_report):
     text = skewed_report.to_text()
-    for name in ("logit", "probit", "student_t", "skew_t", "yes", "no", "Asymmetry pays"):
+    for name in ("logit", "probit", "student_t", "skew_t", "yes", "no", "Asymmetry: significantly better"):
         assert name in text
     assert f"{skewed_report.log_loss[0, 0]:.5f}" in text
     gain = skewed_report.comparisons[2].gain
@@ -170,7 +170,7 @@ def test_equal_links_make_no_difference():
     report = link_report(X, y, {"student_t": ["student_t:df=inf"], "probit": ["probit"]}, scales=3, cv=2)
     (comparison,) = report.comparisons
     assert (comparison.total_gain, comparison.total_p_value) == (0.0, 1.0)
-    assert "Heavy tails make no difference" in comparison.verdict()
+    assert "Heavy tails: no significant difference" in comparison.verdict()
 
 
 def losses_by_hand(X, Y, specs, fold):
