@@ -48,6 +48,11 @@ def test_the_name_says_the_format(name, format):
     assert guess_format(Path(name)) == format
 
 
+def test_a_txt_file_is_plain_text_unless_it_holds_references(tmp_path):
+    (tmp_path / "a.txt").write_bytes(HEADS["text"])
+    assert guess_format(tmp_path / "a.txt") == "text"
+
+
 @pytest.mark.parametrize("format", HEADS)
 def test_the_content_says_the_format(tmp_path, format):
     path = tmp_path / "no_ending"
