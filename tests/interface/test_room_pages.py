@@ -273,8 +273,9 @@ def test_a_word_is_given_a_strength(screen, browser, room):  # noqa: F811
         page.fill("input[name=word]", "green")
         page.select_option("form.row select[name=strength]", strength)
         page.click("form.row button[value=for]")
-        cells = page.locator("tbody tr").first.locator("td").all_text_contents()
-        assert cells[0] == f"for, {strength}"
+        row = page.locator("tbody tr", has_text=f"for, {strength}")  # waited for: the page may still be the last one
+        row.first.wait_for()
+        cells = row.first.locator("td").all_text_contents()
         priors[strength] = float(cells[1])
     assert priors["strong"] == pytest.approx(4 * priors["weak"], abs=0.03)
     assert faults(page) == []

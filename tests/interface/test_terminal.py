@@ -42,8 +42,8 @@ def test_messages_stand_above_a_bar_and_not_in_its_line(on_terminal, models, tmp
     page.append(["corn and wheat"])
     book.save(tmp_path / "a.xlsx")
     shown, _ = on_terminal("classify", models["multiclass"], tmp_path / "a.xlsx", stream="stderr")
-    before, _, said = shown.partition("textbayes: ")
-    assert "has 2 sheets" in said
+    before, _, said = shown.partition("textbayes:")  # a line is broken after it where the path is long
+    assert "has 2 sheets" in " ".join(said.split())
     assert "reading" in before
     assert before.endswith("\x1b[2K")  # the line of the bar was cleared
 
