@@ -228,6 +228,7 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
     if inputs.corpus is not None:
         return [_Source(inputs, list(inputs.documents()))]
     expected = None if columns is None else Columns.from_state(columns)
+    missing = labelling.missing | (frozenset() if expected is None else {*expected.missing_label})
     found: list[_Source] = []
     for file in inputs.paths:
         own = replace(inputs, paths=(file,), layout=SourceLayout(expected, inputs.layout.say))
@@ -235,9 +236,7 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
             own = replace(own, options=tuple(one for one in own.options if one[0] != "label_field"))
         if (inputs.format or guess_from_name(Path(file))) in _WITH_COLUMNS:
             own = own.keeping_fields()
-        documents = [
-            relabel(document, {}, labelling.missing) if labelling.missing else document for document in own.documents()
-        ]
+        documents = [relabel(document, {}, missing) if missing else document for document in own.documents()]
         found.append(_Source(own, documents))
         expected = expected or own.columns()
     return found
