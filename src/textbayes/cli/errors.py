@@ -121,9 +121,20 @@ def _typed(option: str, found: re.Match[str]) -> str:
 
 def typed_again(*more: str, instead: Mapping[str, str] | None = None) -> str:
     """The command line at hand, with further options and other words ``instead`` of some, as one would type it."""
+    return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in _words()), *more])
+
+
+def typed_with(option: str, wrong: str, better: str) -> str:
+    """The command line at hand with another value of an option."""
+    words = [f"{option}={better}" if word == f"{option}={wrong}" else word for word in _words()]
+    pairs = zip(["", *words], words, strict=False)
+    return shlex.join(["textbayes", *(better if pair == (option, wrong) else pair[1] for pair in pairs)])
+
+
+def _words() -> list[str]:
+    """What was typed after the name of the program."""
     context = click.get_current_context(silent=True)
-    given = [] if context is None else context.find_root().meta.get(TYPED, [])
-    return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in given), *more])
+    return [] if context is None else list(context.find_root().meta.get(TYPED, []))
 
 
 def command_lines(line: str, width: int) -> list[str]:

@@ -25,7 +25,7 @@ from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import (
     ColumnOptions,
     FieldReader,
-    NoTextFieldError,
+    NoFieldError,
     check_header_row,
     checked_header,
 )
@@ -81,7 +81,7 @@ def read_xlsx(
             layout.say(f"{label} has {len(pages)} sheets: {listed}; {chosen.title!r} is read, sheet=NAME reads another")
         try:
             yield from _documents(_numbered(chosen, label), fields, layout, header, header_row, label)
-        except NoTextFieldError as error:
+        except NoFieldError as error:
             if len(pages) > 1:
                 error.add_note(f"sheets: {_listed(pages, label, claimed)}; choose one with sheet=NAME")
                 error.sheet = None if page is not None else _larger(pages, chosen.title, claimed, label)
@@ -102,7 +102,7 @@ def _documents(
         named = list(names[1])
         try:
             fields.choose(checked_header([name for name in named if name], label, names[0]), names[0])
-        except NoTextFieldError as error:
+        except NoFieldError as error:
             error.show((row for _, row in rows), named)
             raise
     else:
