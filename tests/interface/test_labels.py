@@ -185,6 +185,13 @@ def test_several_labels_in_a_cell_are_named_and_split(run, messy, tmp_path):
     assert trained(tmp_path) == ("multilabel", ["grain", "money", "sport"])
 
 
+def test_a_misspelt_label_is_named(run, messy, tmp_path):
+    done = run("train", messy({0: "mnoey", 7: ""}), "-o", tmp_path / "m.tb", "--table")
+    assert "labels that may be misspelt: 'mnoey' (1) for 'money' (9); if so, correct the file" in done.stderr
+    assert "has one text only" not in done.stderr
+    assert "labels that may be misspelt" in done.stdout
+
+
 def test_lone_labels_are_named_and_left_out(run, messy, tmp_path):
     path = messy({0: "weather"})
     said = run("train", path, "-o", tmp_path / "m.tb").stderr

@@ -72,6 +72,21 @@ def test_a_value_given_to_a_flag_is_named_as_such(run):
     assert "takes no value" not in run("words", "model.tb", "--top", "3", "0.9", code=2).stderr
 
 
+def test_a_misspelt_file_is_answered_with_the_one_beside_it(run, write, documents, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(documents)
+    (tmp_path / "news.tb").write_text("")
+    (tmp_path / "desk").mkdir()
+    for command, hint in (
+        (("words", "nwes.tb"), "nwes.tb does not exist; did you mean 'news.tb'?"),
+        (("train", "text.jsonl", "-o", "m.tb"), "no file or folder text.jsonl; did you mean 'texts.jsonl'?"),
+        (("train", "x/text.jsonl", "-o", "m.tb"), "no file or folder x/text.jsonl; check the path"),
+        (("filter", "dsk", "texts.jsonl"), "dsk is not the folder of a filter; did you mean 'desk'?"),
+        (("filter", "news", "texts.jsonl"), "news is not the folder of a filter; start one: textbayes filter news"),
+    ):
+        assert hint in " ".join(run(*command, code=1).stderr.split())
+
+
 def test_errors_are_one_sentence_and_debug_shows_where(run):
     failed = run("words", "nothing.tb", code=1)
     assert failed.stderr.startswith("textbayes: error: nothing.tb does not exist; train a model first")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.scorer import Scorer
 
+_MOST_NAMED = 3  # files by their names
 _READER = (
     *("text_field", "label_field", "id_field", "label_separator", "sheet", "header_row", "encoding", "errors"),
 )  # fmt: skip
@@ -60,7 +61,9 @@ class Inputs:
         if self.corpus is not None:
             return f"corpus {self.corpus!r}"
         names = ["standard input" if path == "-" else path for path in self.paths]
-        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        if len(names) > _MOST_NAMED:
+            return f"{names[0]} and {len(names) - 1:,} other files"
+        return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
     def documents(self, count: bool = True) -> Iterator[Document]:
         """Iterate over the documents, counted on the terminal as they come unless ``count`` is false."""

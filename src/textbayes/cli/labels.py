@@ -154,9 +154,13 @@ def name_oddities(counts: Mapping[str, int], separated: bool) -> tuple[str, ...]
     for mark, labels in found.unsplit.items() if not separated else ():
         named = _listed([f"{label!r} ({counts[label]:,})" for label in labels])
         told.append(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
+    slips = {one: other for one, other in found.slips.items() if one not in chain(*found.case_twins)}
+    if slips:
+        pairs = [f"{one!r} (1) for {other!r} ({counts[other]:,})" for one, other in slips.items()]
+        told.append(f"labels that may be misspelt: {_listed(pairs)}; if so, correct the file")
     for sentence in told:
         warn(sentence)
-    before = set(chain(*found.case_twins, found.missing_words, *found.unsplit.values()))  # named once is enough
+    before = set(chain(*found.case_twins, found.missing_words, *found.unsplit.values(), slips))  # named once is enough
     lone = [label for label in found.lone if label not in before]
     if lone:
         word = "labels have one text only" if len(lone) > 1 else "label has one text only"

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
-from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.errors import InputError, MalformedFileError, did_you_mean_path
 from textbayes.data.decoding import check_encoding, decode, is_wide
 from textbayes.data.layout import Layout
 
@@ -327,7 +327,7 @@ def open_file(path: Path) -> io.FileIO:
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"there is no file {path}; check the path") from None
+        raise InputError(f"there is no file {path}{did_you_mean_path(path) or '; check the path'}") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder where a file is needed; name a file in it") from None
     except PermissionError:
