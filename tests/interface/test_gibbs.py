@@ -48,10 +48,17 @@ def test_a_folder_of_texts_makes_a_model_with_draws(sampled):
     sizes = [one.intercept.size for one in model.draws_.labels]
     assert summary["draws"] == max(sizes) <= 1000
     assert summary["draws_megabytes"] >= 0.0
+    assert (summary["max_r_hat"], summary["min_ess"]) == pytest.approx(model.draws_.worst_diagnostics(), rel=1e-2)
     assert [one.weights.dtype for one in model.draws_.labels] == [np.float32] * 3
     (member,) = model.model
     assert (member.prior, member.inference.random_state, member.inference.plan.chains) == ("laplace", 3, 2)
     assert model.posterior_predictive
+
+
+def test_show_says_whether_the_chains_agree(sampled, run):
+    said = " ".join(run("show", sampled[0], "--table").stdout.split())
+    r_hat, ess = load_model(sampled[0]).draws_.worst_diagnostics()
+    assert f"; largest R-hat {r_hat:.3f}, smallest ESS {ess:,.0f}: of the intercepts and the 20 largest" in said
 
 
 def test_words_with_intervals_in_every_form(sampled, lines, run):
