@@ -196,6 +196,7 @@ def test_rules_that_leave_no_word(refused, write, documents):
         ("--weighting bm25", "'bm25' is not one of"),
         ("--format exe", "unknown format 'exe'"),
         ("--jobs 0", "0 is not in the range"),
+        ("--family student_t:degrees=1", "takes no parameters after its name; in Python pass an object, StudentT(…)"),
         ("--folds 1", "1 is not in the range"),
         ("--corpus bbc", "--corpus and files were both given"),
         ("--part train", "belong to a corpus; name it with --corpus"),

@@ -64,6 +64,9 @@ def test_a_mistyped_command(run):
 def test_no_command_and_unknown_options_are_usage_errors(run):
     assert "Usage:" in run(code=2).output
     assert "No such option" in run("words", "model.tb", "--tpo", "3", code=2).stderr
+    assert "did you mean 0.9?" in run("words", "model.tb", "--level", "90", code=2).stderr
+    said = run("filter", "desk", "new.csv", "-o", "out.csv", code=2).stderr
+    assert "No such option '-o'. Write to a file with > FILE, as CSV with --csv > FILE.csv." in " ".join(said.split())
 
 
 def test_a_value_given_to_a_flag_is_named_as_such(run):

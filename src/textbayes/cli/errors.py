@@ -76,7 +76,7 @@ def _show(error: click.ClickException, file: Any = None) -> None:
         if context.command.get_help_option(context) is not None:
             echo(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
         echo(err=True)
-    echo(f"textbayes: error: {error.format_message()}{_value_of_flag(error)}", err=True)
+    echo(f"textbayes: error: {error.format_message()}{_value_of_flag(error)}{_no_output(error)}", err=True)
 
 
 def _value_of_flag(error: click.ClickException) -> str:
@@ -92,6 +92,15 @@ def _value_of_flag(error: click.ClickException) -> str:
         return ""
     level = "--level" in options and before == "--intervals"
     return f". {before} takes no value" + (f"; the level is --level {extra[1]}" if level else "")
+
+
+def _no_output(error: click.ClickException) -> str:
+    """The end of a message on -o, of a command that writes to standard output alone."""
+    if not isinstance(error, click.NoSuchOption) or error.option_name not in ("-o", "--output") or error.ctx is None:
+        return ""
+    if all(option.name != "as_csv" for option in _options(error.ctx.command)):
+        return ""
+    return " Write to a file with > FILE, as CSV with --csv > FILE.csv."
 
 
 def as_options(message: str, command: click.Command | None) -> str:

@@ -151,7 +151,7 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _TableForm) 
                 with contextlib.suppress(csv.Error, MalformedFileError):  # what follows is not what is wrong
                     error.show(rows, names)
                 raise
-        elif row:
+        elif any(row) or len(row) == 1:  # spreadsheets write rows of empty cells, also below the last
             if len(row) == len(names):
                 yield fields.record(dict(zip(names, row, strict=True)), start)
             else:
