@@ -258,6 +258,16 @@ def test_judge_while_the_filter_does_not_run(lines, run, desk, feed):
     assert lines("filter", desk, "--replay")[0]["identical"]
 
 
+def test_judge_of_one_topic_needs_no_name_of_it(lines, run, write, feed, tmp_path):
+    desk = tmp_path / "one"
+    run("filter", desk, "--train", write(draw(0, 60)), "--topic", "grain")
+    row, *_ = lines("filter", desk, feed, "--threshold", 0)
+    assert lines("judge", desk, row["id"], "yes") == [
+        {"id": row["id"], "topic": "grain", "relevant": True, "status": "new"}
+    ]
+    assert "'perhaps' is neither yes nor no" in run("judge", desk, row["id"], "perhaps", code=1).stderr
+
+
 def test_judge_while_the_filter_runs(start, run, desk, lines):
     process = start("filter", desk, stdin=-1)
     process.stdin.write(b'{"id": "x", "text": "corn wheat harvest rain"}\n')
@@ -331,7 +341,8 @@ def test_judgements_that_are_refused(run, desk, arguments, stdin, cause):
 
 def test_no_judgement_at_all(run, desk):
     assert "standard input holds no judgements" in run("judge", desk, stdin="").stderr
-    assert "Give DOCUMENT, TOPIC and yes or no" in run("judge", desk, "d1", "grain", code=2).stderr
+    said = " ".join(run("judge", desk, "d1", "grain", code=2).stderr.split())
+    assert f"Give DOCUMENT, TOPIC and yes or no, such as: textbayes judge {desk} d1 grain yes" in said
 
 
 # -- what is wrong ----------------------------------------------------------------------------------------------------

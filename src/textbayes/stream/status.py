@@ -214,8 +214,8 @@ class FilterStatus(NamedTuple):
         parts = [f"{plural(len(known) - silent, 'topic')} with judged deliveries"]
         parts += [f"{silent} that delivered nothing"] if silent else []
         return (
-            f"T9P {means[0]:.3f} (target 50), utility 2R-N {means[1]:+.1f}, T9U {means[2]:+.1f}: means of "
-            f"{' and '.join(parts)}."
+            f"TREC-9 measures: T9P {means[0]:.3f} (target 50), utility 2R-N {means[1]:+.1f}, T9U {means[2]:+.1f}: means "
+            f"of {' and '.join(parts)}."
         )
 
 

@@ -245,7 +245,7 @@ class FieldReader:
         layout.other_labels = tuple(name for name in others if name not in (*chosen.labels, *chosen.text))
         if expected is not None and self._text is None and _unlike(expected.text, chosen.text):
             layout.say(
-                f"{self._source} has no {_listed(expected.text)}, which the model was trained on; the text is read "
+                f"{self._source} has no {_listed(expected.text)}, which the training texts had; the text is read "
                 f"from {_listed(chosen.text)} (text_field names another)"
             )
 
