@@ -455,7 +455,10 @@ class ExplainsWords(FittedAttributes):
             found = self._whole(found) if whole else found
             return make_frame(found, SampledWord._fields) if as_frame else found
         if by != "mean":
-            raise InputError(f"by={by!r} ranks words by their draws; train the model with inference='gibbs'")
+            raise InputError(
+                f"by={by!r} ranks words by their draws, and this model was not sampled; train it with inference='gibbs' "
+                "(textbayes train --inference gibbs)"
+            )
         told = self.model_.word_weights()
         if told.errors is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
