@@ -456,8 +456,8 @@ class ExplainsWords(FittedAttributes):
             return make_frame(found, SampledWord._fields) if as_frame else found
         if by != "mean":
             raise InputError(
-                f"by={by!r} ranks words by their draws, and this model was not sampled; train it with inference='gibbs' "
-                "(textbayes train --inference gibbs)"
+                f"by={by!r} ranks words by their draws, and this model was not sampled; train it with "
+                "inference='gibbs' (textbayes train --inference gibbs)"
             )
         told = self.model_.word_weights()
         if told.errors is None:
