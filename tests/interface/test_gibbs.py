@@ -270,7 +270,9 @@ def test_wrong_usage(run, write, documents, tmp_path, arguments, words):
 def test_what_cannot_be_done_is_said(run, models, write, documents, tmp_path, sampled):
     failed = run("words", models["binary"], "--intervals", code=1)
     assert "this model was trained without intervals; train it with --intervals" in failed.stderr
-    assert "train the model with" in run("words", models["binary"], "--by", "sign", code=1).stderr
+    said = run("words", models["binary"], "--by", "sign", code=1).stderr
+    assert "was not sampled; train it with" in said
+    assert "textbayes train --inference gibbs" in said
     assert "go together" in run("words", sampled[0], "--plot", "forest", code=2).stderr
     assert "end it in" in run("words", sampled[0], "--plot", "forest", "--output", tmp_path / "x.txt", code=1).stderr
     jeffreys = run("train", write(documents), "-o", tmp_path / "m.tb", *SHORT, "--family", "jeffreys", code=1)
