@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
 import re
 import shlex
 import signal
+import subprocess
 import threading
 from dataclasses import fields
 
@@ -581,3 +583,32 @@ def test_a_filter_and_its_export_are_shown_alike(lines, run, desk, feed, tmp_pat
     forms = {row["form"] for row in lines("words", desk, "--top", 300)}
     assert "loans" in forms  # whole words, of which "loan" is the stem
     assert {row["word"] for row in lines("words", model, "--top", 300)} <= forms
+
+
+def test_a_log_on_a_full_disk_is_named_and_stays_whole(desk, feed, start, lines):
+    """Standard output was blamed; a file may not grow beyond what the log has, as if the disk were full."""
+    resource = pytest.importorskip("resource", reason="needs bounds on files")
+    most, limit = 100, lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    assert not (desk / "log.jsonl").stat().st_size
+    process = start("filter", desk, feed, preexec_fn=lambda: limit(most))
+    message = process.communicate()[1].decode()
+    assert process.returncode == 1
+    assert f"error: {desk / 'log.jsonl'}: File too large; check the place and its free space" in message
+    assert len(list(read_log(desk / "log.jsonl"))) == 0
+    judged = json.dumps({"id": "x", "topic": "grain", "relevant": True, "text": "corn " * 1_000}).encode()
+    process = start("judge", desk, stdin=subprocess.PIPE, preexec_fn=lambda: limit(most))
+    message = process.communicate(judged)[1].decode()
+    assert process.returncode == 1
+    assert f"error: {desk / 'inbox.jsonl'}: File too large" in message
+    assert len(lines("filter", desk, feed)) > 3
+    assert not [entry for entry, _ in read_log(desk / "log.jsonl") if entry["kind"] == "judgement"]
+
+
+def test_the_disk_is_full_where_a_filter_is_to_be(trained, tmp_path, run, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    message = run("filter", tmp_path / "new", "--train", trained.parent / "labelled.jsonl", code=1).stderr
+    assert f"{tmp_path / 'new' / 'config.json'} was not written: No space left on device" in message
+    assert list(tmp_path.iterdir()) == []

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from textbayes.core.atomic import naming
 from textbayes.core.codec import Described, Field, Flag, List, Named, Null, Number, Record, Row, Text, Whole, read
 from textbayes.core.errors import InputError, ModelFileError, did_you_mean_path
 from textbayes.data.layout import COLUMNS
@@ -94,9 +95,10 @@ def give_judgements(folder: str | Path, judgements: Iterable[Judgement]) -> None
             os.ftruncate(file, end)  # the rest of a line whose writer was killed: it was never acknowledged
             os.lseek(file, end, os.SEEK_SET)
             done = 0
-            while done < len(data):
-                done += os.write(file, data[done:])
-            os.fsync(file)
+            with naming(path):
+                while done < len(data):
+                    done += os.write(file, data[done:])
+                os.fsync(file)
         finally:
             os.close(file)
         if new:
