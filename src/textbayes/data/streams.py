@@ -40,6 +40,9 @@ _FREE, _FREE_RATIO = 1 << 26, 1_000  # 64 MiB: so much of a file that has a thou
 _RATIO = 200  # text shrinks to a fifth, logs to a hundredth; a bomb to a thousandth
 _MOST = 1 << 32  # 4 GiB
 _FEW_TAGS = 1 << 16  # tags and attributes that an XML element may have, however few bytes it may have
+_XML_HEAD = 256  # bytes that the XML declaration is looked for in
+_XML_DECLARATION = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
+_MARKUP = b"<a b='+ADw-'>&;"  # the same in every encoding whose tags can be counted; UTF-7 has +ADw- for <
 _BYTES_A_TAG = 32  # beyond them it has that many bytes for each; one that takes 4 bytes takes 130 to 370 of memory
 
 
@@ -461,9 +464,12 @@ def read_elements(stream: Input, tags: str | Sequence[str], wanted: str, remedy:
         events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False
     )
     label, limits, events = stream.label, stream.limits, parser.read_events()
-    inside, line, size, markup = 0, None, 0, 0
+    inside, line, size, markup, head = 0, None, 0, 0, b""
     try:
         while piece := stream.read1(_XML_PIECE):
+            if len(head) < _XML_HEAD:
+                head += piece[:_XML_HEAD]
+                _check_encoding(head, label)
             size += len(piece)
             markup += piece.count(b"<") + piece.count(b"=")
             parser.feed(piece)
@@ -482,6 +488,20 @@ def read_elements(stream: Input, tags: str | Sequence[str], wanted: str, remedy:
         raise MalformedFileError(label, f"not {wanted} ({error.msg}): {remedy}", error.lineno) from error
     except DAMAGE as error:
         raise damaged(label, error, line) from error
+
+
+def _check_encoding(head: bytes, label: str) -> None:
+    """Refuse an encoding in which tags cannot be counted, such as UTF-7."""
+    declared = _XML_DECLARATION.match(head)
+    if declared is None:
+        return
+    name = declared[1].decode("ascii")
+    try:
+        counts = _MARKUP.decode(name) == _MARKUP.decode("ascii") or name.upper().startswith(("UTF-16", "UTF-32"))
+    except (LookupError, UnicodeError):
+        counts = False
+    if not counts:
+        raise MalformedFileError(label, f"XML in the encoding {name!r} is not read: save it as UTF-8", 1)
 
 
 def _throw_away(element: Any) -> None:

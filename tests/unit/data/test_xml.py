@@ -55,6 +55,25 @@ def test_an_entry_of_millions_of_empty_elements_is_refused(tmp_path, name, part)
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("encoding", ["UTF-7", "utf7", "unicode-1-1-utf-7", "cp037", "no-such"])
+def test_an_encoding_that_hides_tags_is_refused(tmp_path, name, encoding):
+    path, (file, entry) = tmp_path / name, FILES[name]
+    declared = f'<?xml version="1.0" encoding="{encoding}"?>'
+    path.write_text(declared + file.format(entry.format("a", "Tea+ADw-b/>")))
+    with pytest.raises(MalformedFileError, match=f"XML in the encoding '{encoding}' is not read: save it as UTF-8"):
+        list(open_documents(path))
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252", "shift_jis"])
+def test_usual_encodings_are_read(tmp_path, name, encoding):
+    path, (file, entry) = tmp_path / name, FILES[name]
+    declared = f"<?xml version='1.0' encoding='{encoding.removesuffix('-sig')}'?>"
+    path.write_bytes((declared + file.format(entry.format("a", "Tea"))).encode(encoding))
+    assert [one.text.split("\n")[0] for one in open_documents(path)] == ["Tea"]
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path, name):
     file, entry = FILES[name]
     text = file.format("".join(entry.format(k, f"Tea {k * k}") for k in range(500)))
