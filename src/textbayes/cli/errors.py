@@ -97,7 +97,8 @@ def _value_of_flag(error: click.ClickException) -> str:
 def as_options(message: str, command: click.Command | None) -> str:
     """A message of the library in the words of the command line: ``encoding='latin-1'`` is ``--encoding latin-1``.
 
-    Only parameters that the command has under the same name are rewritten.
+    Only parameters that the command has under the same name are rewritten, and values of a flag that has an option with
+    ``-by`` beside it: ``calibrate='beta'`` is ``--calibrate-by beta``.
     """
     for parameter in _options(command):
         if not parameter.name:
@@ -106,7 +107,8 @@ def as_options(message: str, command: click.Command | None) -> str:
         if parameter.is_flag:
             message = re.sub(rf"\b{parameter.name}=True\b", option, message)
         else:
-            message = re.sub(rf"\b{parameter.name}='([^']*)'", functools.partial(_typed, option), message)
+            name = re.sub("_by$", "(?:_by)?", parameter.name)
+            message = re.sub(rf"\b{name}='([^']*)'", functools.partial(_typed, option), message)
             message = re.sub(rf"\b{parameter.name}=(?=[\w.−-])", f"{option} ", message)
         message = re.sub(rf"\bleave out {parameter.name}\b", f"leave out {option}", message)
         if "_" in parameter.name:  # one-word names are ordinary words as well
