@@ -106,6 +106,8 @@ def as_options(message: str, command: click.Command | None) -> str:
         option = max(parameter.opts, key=len)
         if parameter.is_flag:
             message = re.sub(rf"\b{parameter.name}=True\b", option, message)
+            for other in parameter.secondary_opts:
+                message = re.sub(rf"\b{parameter.name}=False\b", other, message)
         else:
             name = re.sub("_by$", "(?:_by)?", parameter.name)
             message = re.sub(rf"\b{name}='([^']*)'", functools.partial(_typed, option), message)

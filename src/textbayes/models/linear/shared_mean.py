@@ -51,8 +51,8 @@ def with_shared_mean(problem: Problem, scale: float, tol: float, max_iter: int) 
         )
     if problem.prior.name != "gaussian" or problem.prior.signed:
         raise NotSupportedError(
-            f"shared_scale needs a Gaussian prior without signs and the prior is {problem.prior.name!r}; use "
-            "prior='gaussian' and no prior file"
+            f"shared_scale needs a Gaussian prior without signs and the prior is {problem.prior.name!r}; take "
+            "a Gaussian one and no prior file"
         )
     if problem.words is not None:
         raise NotSupportedError("shared_scale is for the same words in all labels; leave out select and refit_k")
