@@ -162,7 +162,7 @@ def tried() -> None:
     for name, choice in TRIED.items():
         fits = Regressions(reuters(choice.text))
         values = np.array([by_choice(choice, fits, model, TOPIC) for model, _ in INTEREST.values()])
-        topics = np.delete(np.arange(len(TOPICS)), TOPIC)
+        topics = [k for k in range(len(TOPICS)) if k != TOPIC]
         beside = [INTEREST[column] for column in NEIGHBOURS]
         others = np.array(
             [[by_choice(choice, fits, model, k) - printed[k] for k in topics] for model, printed in beside]
