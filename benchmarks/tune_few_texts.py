@@ -46,7 +46,7 @@ def by_evidence(
     What the encoder says must also go with the labels by so many standard deviations more than by chance.
     """
     words = np.array([member.views != (view,) for member in members])
-    if automatic.above_chance(scores[~words][0], at.held) < least:
+    if automatic.permutation_z(scores[~words][0], at.held) < least:
         return [one for one, reads in zip(members, words, strict=True) if reads], scores[words], None
     part = member_scores.parts_of(at.held)
     others = [member for member, reads in zip(members, words, strict=True) if reads]

@@ -37,7 +37,7 @@ from textbayes.text import TermWeighting
 
 _SEED = 0  # of the texts that rare labels are made of
 _LEAST_GAIN_OF_NETWORKS = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
-_SURE = 2.0  # standard errors of what they gain, by text; or of how far what an encoder says goes with the labels
+_SURE = 2.0  # z score: of the gain by text, or of a permutation test
 _LEAST_GAIN_OF_LABELS = 0.002  # of the log-loss, by label stacking
 
 
@@ -103,15 +103,15 @@ def approve_view(
     before = at.held.text_losses(tried[1])
     gain = before - at.held.text_losses(tried[0])
     if few:
-        approved = gain.sum() >= 0.0 and max(above_chance(own, at.held) for own in scores[~words]) >= _SURE
+        approved = gain.sum() >= 0.0 and max(permutation_z(own, at.held) for own in scores[~words]) >= _SURE
     else:
         by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
         approved = gain.sum() >= max(_LEAST_GAIN_OF_NETWORKS * before.sum(), by_chance)
     return (members, scores, outcome) if approved and None not in losses else (others, scores[words], outcome)
 
 
-def above_chance(scores: FloatArray, held: HeldOut) -> float:
-    """How far what a member says goes with the labels, in standard deviations of what it would if texts were shuffled.
+def permutation_z(scores: FloatArray, held: HeldOut) -> float:
+    """The z score of a permutation test: does what a member says go with the labels of the texts?
 
     That is the sum of its log-odds of the labels that texts have; mean and variance over all orders of the labels'
     rows are known (Hoeffding, 1951, A combinatorial central limit theorem).

@@ -71,14 +71,6 @@ class LabelTree:
         labels = tuple(labels)
         return tuple(dict.fromkeys([*labels, *(other for label in labels for other in self.above(label))]))
 
-    def implied(self, names: Sequence[str]) -> BoolArray:
-        """Which of some labels each implies, (n_labels, n_labels): True where the column is above the row, or is it."""
-        place = {name: k for k, name in enumerate(names)}
-        found = np.eye(len(names), dtype=np.bool_)
-        for k, name in enumerate(names):
-            found[k, [place[other] for other in self.above(name) if other in place]] = True
-        return found
-
     def coherent(self, proba: ArrayLike, names: Sequence[str], known: BoolArray | None = None) -> FloatArray:
         """Probabilities (n_docs, n_labels) of which no label's is higher than that of a label above it.
 

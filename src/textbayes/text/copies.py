@@ -80,7 +80,6 @@ def _each(texts: Iterable[str]) -> Fingerprints:
 SIMILAR = 0.9  # of the words and pairs that either text has, in both
 LEAST_TERMS = 40  # different words and pairs of a text that may be a near copy
 N_BINS = 256
-_BAND = 8  # bins, as many as a 64-bit number has bytes: texts are compared where some band agrees
 _AT_ONCE = 10_000  # pairs compared
 _MOST_NEAR, _MOST_SHARE = 10, 0.05  # texts near one another, beyond both of which they are a form
 _ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from textbayes.categorizer.automatic import above_chance, approve_view
+from textbayes.categorizer.automatic import approve_view, permutation_z
 from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.member_scores import Setting
 from textbayes.categorizer.plan import Member, Plan
@@ -50,10 +50,10 @@ def test_chance_is_that_of_all_orders_of_the_texts(n_columns):
     space = LabelSpace(np.arange(n_columns), "multilabel")
     held = HeldOut(labels, np.ones_like(labels), np.arange(6), weight, space)
     sums = [float((weight[:, None] * labels * scores[list(order)]).sum()) for order in permutations(range(6))]
-    assert above_chance(scores, held) == pytest.approx((sums[0] - np.mean(sums)) / np.std(sums))
+    assert permutation_z(scores, held) == pytest.approx((sums[0] - np.mean(sums)) / np.std(sums))
 
 
 def test_log_odds_that_are_the_same_for_all_texts_say_nothing():
     labels = np.array([[True], [False], [True]])
     held = HeldOut(labels, np.ones_like(labels), np.arange(3), None, LabelSpace(np.arange(1), "multilabel"))
-    assert above_chance(np.ones((3, 1)), held) == 0.0
+    assert permutation_z(np.ones((3, 1)), held) == 0.0

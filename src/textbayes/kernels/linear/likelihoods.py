@@ -193,7 +193,6 @@ U = np.uint64  # unsigned indices spare numba's test for negative ones
 # Σ log is taken as the logarithm of a product, which is turned over before it leaves this range.
 _LEAST, _MOST = 1e-150, 1e150
 _TINY_TAIL = 1e-6  # a mass below it has log(1 − q) = −q − q²/2 − q³/3 to rounding
-_SMALL_DF = 100.0  # up to here log(1 + x) is as good as log1p(x), and faster
 _BLOCK = 256  # documents whose intermediate results stay in the nearest cache
 _MOST_FACTORS = 64.0  # whole ν up to here: the density is a power, by multiplication
 
