@@ -77,6 +77,25 @@ def test_questions_are_filled_in_and_trained_on(run, lines, files, rows, tmp_pat
     assert [row["probability"] for row in by_model] == pytest.approx(proba.max(axis=1).tolist())
 
 
+def test_answers_are_not_replaced_by_the_next_questions(run, files, rows, tmp_path):
+    labelled, new = files
+    asked = tmp_path / "asked.csv"
+    ask = ("ask", labelled, new, "-n", "3", "-o", asked)
+    run(*ask)
+    run(*ask)  # nothing was filled in: the same questions again
+    found = read_csv(asked, ";")
+    found[1]["topic"] = "grain"
+    write_csv(asked, found, list(found[0]), ";")
+    before = asked.read_bytes()
+    failed = run(*ask, code=1).stderr
+    assert f"{asked} has 1 label that you filled in" in " ".join(failed.split())
+    assert asked.read_bytes() == before
+    typed = failed.splitlines()[-1].split()
+    assert typed == ["textbayes", *map(str, ask[:-1]), str(tmp_path / "asked-2.csv"), str(asked)]
+    assert "25 of 93 texts labelled" in run(*typed[1:]).stderr
+    assert len(read_csv(tmp_path / "asked-2.csv", ";")) == 3
+
+
 def test_one_file_with_some_labels_is_enough(run, lines, rows, tmp_path):
     part = [row | {"topic": row["topic"] if i < 24 else ""} for i, row in enumerate(rows)]
     path = write_csv(tmp_path / "part.csv", part, ["nr", "text", "topic"])

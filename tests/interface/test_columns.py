@@ -109,6 +109,20 @@ def test_columns_of_text_and_label_are_asked_for_at_once(run, rows, tmp_path):
     assert failed.endswith("--text-field Beschreibung\n")  # the label is found by its name
 
 
+def test_a_name_that_no_column_has_is_answered_with_the_command_to_type(run, rows, tmp_path):
+    path, model = write_csv(tmp_path / "a.csv", rows), tmp_path / "m.tb"
+    train = ("train", path, "-o", model, "--preset", "linear")
+    for wrong, right in (
+        (("--text-field", "Text", "--label-field", "Team"), "--text-field Beschreibung --label-field Team"),
+        (("--text-field", "Beschreibung", "--label-field=Tema"), "--text-field Beschreibung --label-field=Team"),
+        (("--text-field", "Beschreibung", "--label-field", "train"), "--text-field Beschreibung --label-field Team"),
+    ):
+        failed = run(*train, *wrong, code=1).stderr.splitlines()
+        assert "columns, with the first value of each:" in failed
+        assert failed[-1] == f"  textbayes {' '.join(map(str, train))} {right}"
+    run(*failed[-1].split()[1:])
+
+
 def test_a_cover_sheet_is_not_asked_for_its_columns(run, rows, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
     book = openpyxl.Workbook()

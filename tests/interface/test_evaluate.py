@@ -57,6 +57,8 @@ def test_unknown_labels_are_named_and_counted(lines, run, models, write, documen
     assert result["unknown_labels"] == {"weather": 2}
     assert "weather" not in result["labels"]
     assert result["accuracy"] <= 15 / 17  # they count as errors
+    shown = " ".join(run("evaluate", models["multiclass"], path, "--table").stdout.split())
+    assert "Texts of other labels (2) count as errors; the log-loss is of the 15 other texts." in shown
     failed = run("evaluate", models["multiclass"], path, "--strict", code=1)
     assert "correct them, or leave out --strict" in failed.stderr
     assert failed.stdout == ""

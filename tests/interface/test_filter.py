@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
 import re
 import shlex
 import signal
+import subprocess
 import threading
 from dataclasses import fields
 
@@ -258,6 +260,16 @@ def test_judge_while_the_filter_does_not_run(lines, run, desk, feed):
     assert lines("filter", desk, "--replay")[0]["identical"]
 
 
+def test_judge_of_one_topic_needs_no_name_of_it(lines, run, write, feed, tmp_path):
+    desk = tmp_path / "one"
+    run("filter", desk, "--train", write(draw(0, 60)), "--topic", "grain")
+    row, *_ = lines("filter", desk, feed, "--threshold", 0)
+    assert lines("judge", desk, row["id"], "yes") == [
+        {"id": row["id"], "topic": "grain", "relevant": True, "status": "new"}
+    ]
+    assert "'perhaps' is neither yes nor no" in run("judge", desk, row["id"], "perhaps", code=1).stderr
+
+
 def test_judge_while_the_filter_runs(start, run, desk, lines):
     process = start("filter", desk, stdin=-1)
     process.stdin.write(b'{"id": "x", "text": "corn wheat harvest rain"}\n')
@@ -331,7 +343,8 @@ def test_judgements_that_are_refused(run, desk, arguments, stdin, cause):
 
 def test_no_judgement_at_all(run, desk):
     assert "standard input holds no judgements" in run("judge", desk, stdin="").stderr
-    assert "Give DOCUMENT, TOPIC and yes or no" in run("judge", desk, "d1", "grain", code=2).stderr
+    said = " ".join(run("judge", desk, "d1", "grain", code=2).stderr.split())
+    assert f"Give DOCUMENT, TOPIC and yes or no, such as: textbayes judge {desk} d1 grain yes" in said
 
 
 # -- what is wrong ----------------------------------------------------------------------------------------------------
@@ -570,3 +583,32 @@ def test_a_filter_and_its_export_are_shown_alike(lines, run, desk, feed, tmp_pat
     forms = {row["form"] for row in lines("words", desk, "--top", 300)}
     assert "loans" in forms  # whole words, of which "loan" is the stem
     assert {row["word"] for row in lines("words", model, "--top", 300)} <= forms
+
+
+def test_a_log_on_a_full_disk_is_named_and_stays_whole(desk, feed, start, lines):
+    """Standard output was blamed; a file may not grow beyond what the log has, as if the disk were full."""
+    resource = pytest.importorskip("resource", reason="needs bounds on files")
+    most, limit = 100, lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    assert not (desk / "log.jsonl").stat().st_size
+    process = start("filter", desk, feed, preexec_fn=lambda: limit(most))
+    message = process.communicate()[1].decode()
+    assert process.returncode == 1
+    assert f"error: {desk / 'log.jsonl'}: File too large; check the place and its free space" in message
+    assert len(list(read_log(desk / "log.jsonl"))) == 0
+    judged = json.dumps({"id": "x", "topic": "grain", "relevant": True, "text": "corn " * 1_000}).encode()
+    process = start("judge", desk, stdin=subprocess.PIPE, preexec_fn=lambda: limit(most))
+    message = process.communicate(judged)[1].decode()
+    assert process.returncode == 1
+    assert f"error: {desk / 'inbox.jsonl'}: File too large" in message
+    assert len(lines("filter", desk, feed)) > 3
+    assert not [entry for entry, _ in read_log(desk / "log.jsonl") if entry["kind"] == "judgement"]
+
+
+def test_the_disk_is_full_where_a_filter_is_to_be(trained, tmp_path, run, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    message = run("filter", tmp_path / "new", "--train", trained.parent / "labelled.jsonl", code=1).stderr
+    assert f"{tmp_path / 'new' / 'config.json'} was not written: No space left on device" in message
+    assert list(tmp_path.iterdir()) == []

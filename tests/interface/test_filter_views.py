@@ -125,7 +125,7 @@ def test_status(lines, run, desk, write):
     assert topic["new_delivered"] == len(pending)
     assert topic["new_judged"] == topic["judged"]  # whether learnt yet or not
     shown = " ".join(run("filter", desk, "--status", "--table").stdout.split())
-    assert "T9P 0.040 (target 50), utility 2R-N +2.0, T9U +2.0: means of 1 topic" in shown
+    assert "TREC-9 measures: T9P 0.040 (target 50), utility 2R-N +2.0, T9U +2.0: means of 1 topic" in shown
     assert "400 documents, 4 judgements (2 relevant)" in shown
     run("judge", desk, relevant[0]["id"], "grain", "yes")  # the same again is none
     run("filter", desk, stdin="goal\n")

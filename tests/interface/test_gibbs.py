@@ -48,10 +48,17 @@ def test_a_folder_of_texts_makes_a_model_with_draws(sampled):
     sizes = [one.intercept.size for one in model.draws_.labels]
     assert summary["draws"] == max(sizes) <= 1000
     assert summary["draws_megabytes"] >= 0.0
+    assert (summary["max_r_hat"], summary["min_ess"]) == pytest.approx(model.draws_.worst_diagnostics(), rel=1e-2)
     assert [one.weights.dtype for one in model.draws_.labels] == [np.float32] * 3
     (member,) = model.model
     assert (member.prior, member.inference.random_state, member.inference.plan.chains) == ("laplace", 3, 2)
     assert model.posterior_predictive
+
+
+def test_show_says_whether_the_chains_agree(sampled, run):
+    said = " ".join(run("show", sampled[0], "--table").stdout.split())
+    r_hat, ess = load_model(sampled[0]).draws_.worst_diagnostics()
+    assert f"; largest R-hat {r_hat:.3f}, smallest ESS {ess:,.0f}: of the intercepts and the 20 largest" in said
 
 
 def test_words_with_intervals_in_every_form(sampled, lines, run):
@@ -263,7 +270,9 @@ def test_wrong_usage(run, write, documents, tmp_path, arguments, words):
 def test_what_cannot_be_done_is_said(run, models, write, documents, tmp_path, sampled):
     failed = run("words", models["binary"], "--intervals", code=1)
     assert "this model was trained without intervals; train it with --intervals" in failed.stderr
-    assert "train the model with" in run("words", models["binary"], "--by", "sign", code=1).stderr
+    said = run("words", models["binary"], "--by", "sign", code=1).stderr
+    assert "was not sampled; train it with" in said
+    assert "textbayes train --inference gibbs" in said
     assert "go together" in run("words", sampled[0], "--plot", "forest", code=2).stderr
     assert "end it in" in run("words", sampled[0], "--plot", "forest", "--output", tmp_path / "x.txt", code=1).stderr
     jeffreys = run("train", write(documents), "-o", tmp_path / "m.tb", *SHORT, "--family", "jeffreys", code=1)

@@ -163,6 +163,13 @@ def test_words_that_mean_missing_are_named_and_declared(run, messy, tmp_path):
     )
     assert len(trained(tmp_path)[1]) == 5
     said = run("train", path, "-o", tmp_path / "m.tb", "--missing-label", "N/A").stderr
+    assert "('n/a': no label)" in run("show", tmp_path / "m.tb", "--table").stdout  # the model remembers it
+    measured = json.loads(run("evaluate", tmp_path / "m.tb", path, "--json").stdout)
+    assert (measured["n_docs"], measured["unknown_labels"]) == (28, {})
+    learnt = run("update", tmp_path / "m.tb", path, "-o", tmp_path / "m2.tb", code=1).stderr
+    assert "labels that the model does not know" not in learnt
+    asked = run("ask", tmp_path / "m.tb", path, "-n", "1").stderr
+    assert "28 of 30 texts labelled" in asked
     assert "2 of 30 texts of " in said
     assert "have no label and are left out (ids 'grain-0', 'money-4')" in said
     assert trained(tmp_path) == ("multiclass", ["grain", "money", "sport"])
@@ -176,6 +183,13 @@ def test_several_labels_in_a_cell_are_named_and_split(run, messy, tmp_path):
     said = run("train", path, "-o", tmp_path / "m.tb", "--label-separator", ";").stderr
     assert "warning" not in said
     assert trained(tmp_path) == ("multilabel", ["grain", "money", "sport"])
+
+
+def test_a_misspelt_label_is_named(run, messy, tmp_path):
+    done = run("train", messy({0: "mnoey", 7: ""}), "-o", tmp_path / "m.tb", "--table")
+    assert "labels that may be misspelt: 'mnoey' (1) for 'money' (9); if so, correct the file" in done.stderr
+    assert "has one text only" not in done.stderr
+    assert "labels that may be misspelt" in done.stdout
 
 
 def test_lone_labels_are_named_and_left_out(run, messy, tmp_path):

@@ -64,12 +64,30 @@ def test_a_mistyped_command(run):
 def test_no_command_and_unknown_options_are_usage_errors(run):
     assert "Usage:" in run(code=2).output
     assert "No such option" in run("words", "model.tb", "--tpo", "3", code=2).stderr
+    assert "did you mean 0.9?" in run("words", "model.tb", "--level", "90", code=2).stderr
+    said = run("filter", "desk", "new.csv", "-o", "out.csv", code=2).stderr
+    assert "No such option '-o'. Write to a file with > FILE, as CSV with --csv > FILE.csv." in " ".join(said.split())
 
 
 def test_a_value_given_to_a_flag_is_named_as_such(run):
     said = run("words", "model.tb", "--intervals", "0.9", code=2).stderr
     assert "--intervals takes no value; the level is --level 0.9" in said
     assert "takes no value" not in run("words", "model.tb", "--top", "3", "0.9", code=2).stderr
+
+
+def test_a_misspelt_file_is_answered_with_the_one_beside_it(run, write, documents, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(documents)
+    (tmp_path / "news.tb").write_text("")
+    (tmp_path / "desk").mkdir()
+    for command, hint in (
+        (("words", "nwes.tb"), "nwes.tb does not exist; did you mean 'news.tb'?"),
+        (("train", "text.jsonl", "-o", "m.tb"), "no file or folder text.jsonl; did you mean 'texts.jsonl'?"),
+        (("train", "x/text.jsonl", "-o", "m.tb"), "no file or folder x/text.jsonl; check the path"),
+        (("filter", "dsk", "texts.jsonl"), "dsk is not the folder of a filter; did you mean 'desk'?"),
+        (("filter", "news", "texts.jsonl"), "news is not the folder of a filter; start one: textbayes filter news"),
+    ):
+        assert hint in " ".join(run(*command, code=1).stderr.split())
 
 
 def test_errors_are_one_sentence_and_debug_shows_where(run):

@@ -6,6 +6,7 @@ would give away, nor the Origin of a request that changes something.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
 import inspect
@@ -222,6 +223,8 @@ class LaunchTokens:
 Knows = Callable[[Request], bool | Awaitable[bool]]
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LARGEST_LOGIN = 1 << 16  # bytes
+PATIENCE = 30.0  # seconds that the head of a request has, and its body
+_LEAST_A_SECOND = 10_000  # bytes of a body: for each second more it may take one more, as on slow lines
 _HEADERS = {
     # Drawings carry their style within; nothing else may, and no script but our own files runs.
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -234,8 +237,8 @@ _HEADERS = {
 }
 
 
-class _TooLarge(Exception):
-    """A body that goes on for too long."""
+class _Refused(Exception):
+    """A body that goes on for too long, or does not go on."""
 
 
 class Guards:
@@ -263,20 +266,28 @@ class Guards:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        started, too_large, size, most = False, False, 0, self._most(scope)
+        started, size, most = False, 0, self._most(scope)
+        begun, more = asyncio.get_running_loop().time(), True
 
         async def limited() -> Message:
-            nonlocal size, too_large
-            message = await receive()
-            size += len(message.get("body", b""))
+            nonlocal size, refusal, more
+            if not more:  # whoever asks waits for the client to leave
+                return await receive()
+            try:
+                async with asyncio.timeout_at(begun + PATIENCE + size / _LEAST_A_SECOND):
+                    message = await receive()
+            except TimeoutError:
+                refusal = 408, "the request stopped coming; send it again"
+                raise _Refused from None
+            size, more = size + len(message.get("body", b"")), message.get("more_body", False)
             if size > most:
-                too_large = True
-                raise _TooLarge
+                refusal = 413, self._too_large()
+                raise _Refused
             return message
 
         async def guarded(message: Message) -> None:
             nonlocal started
-            if too_large and not started:
+            if refusal is not None and not started:
                 return  # whoever read the body took it for damaged; what is wrong is said below
             if message["type"] == "http.response.start":
                 started = True
@@ -285,10 +296,10 @@ class Guards:
                 message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in own.items())]
             await send(message)
 
-        with contextlib.suppress(_TooLarge):
+        with contextlib.suppress(_Refused):
             await self._app(scope, limited, guarded)
-        if too_large and not started:
-            await _refuse(send, 413, self._too_large())
+        if refusal is not None and not started:
+            await _refuse(send, *refusal)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         settings = self._settings

@@ -235,6 +235,8 @@ def open_database(address: str) -> Engine:
         return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=20)
     if kind != "sqlite":
         raise InputError(f"{kind} databases are not known here; give sqlite:///path or postgresql://…")
+    if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
+        raise InputError(f"{address!r} names no file, so that nothing would be kept; give sqlite:///path")
     engine = create_engine(url, connect_args={"timeout": LOCK_SECONDS, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -269,8 +271,8 @@ def prepare_file(engine: Engine) -> None:
 
 
 def sqlite_file(url: URL) -> Path | None:
-    """The file of an SQLite database; None of PostgreSQL, in memory, or where SQLite itself reads the address."""
-    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:") or "uri" in url.query:
+    """The file of an SQLite database; None of PostgreSQL, or where SQLite itself reads the address."""
+    if url.get_backend_name() != "sqlite" or "uri" in url.query:
         return None
     return Path(str(url.database))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import secrets
@@ -10,11 +11,13 @@ import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import uvicorn
 from threadpoolctl import threadpool_limits  # scikit-learn brings it
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from textbayes.app.access import PATIENCE
 from textbayes.app.accounts import local_user
 from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.live import ReviewRegistry
@@ -174,11 +177,39 @@ def serve(app: object, listening: socket.socket, proxies: Sequence[str] = ()) ->
         app,  # type: ignore[arg-type]
         log_level="warning",
         access_log=False,
+        http=_Patient,
         timeout_graceful_shutdown=10,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+class _Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """A connection that is closed where the head of a request has not come for a while: uvicorn waits for ever."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:  # the next request has begun
+            self._wait()
+        elif self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._waiting is None:
+            self._waiting = self.loop.call_later(PATIENCE, self.transport.close)
 
 
 def check_proxies(proxies: Sequence[str]) -> None:

@@ -420,6 +420,7 @@ class ExplainsWords(FittedAttributes):
         level: float | None = None,
         by: str = "mean",
         size: float = PRACTICAL_SIZE,
+        whole: bool = True,
     ) -> Any:
         """The most telling words of a label, each with the interval that holds its weight with that probability.
 
@@ -441,26 +442,37 @@ class ExplainsWords(FittedAttributes):
             The ranking of the words; all but "mean" need a sampled model.
         size : float
             For ``by="inclusion"``: a smaller weight is as good as none.
+        whole : bool
+            Show stems as whole words, as ``top_words`` does; False gives the names of the columns.
         """
         check_is_fitted(self, "model_")
         _check_top(k)
         column, mirrored = self._column(label)
         found: Sequence[WordInterval | SampledWord]
+        names = self.vectorizer_.get_feature_names_out()
         if self.draws_ is not None:
-            names = self.vectorizer_.get_feature_names_out()
             found = sampled_words(names, self.draws_, column, 0.95 if level is None else level, k, by, size, mirrored)
+            found = self._whole(found) if whole else found
             return make_frame(found, SampledWord._fields) if as_frame else found
         if by != "mean":
-            raise InputError(f"by={by!r} ranks words by their draws; train the model with inference='gibbs'")
+            raise InputError(
+                f"by={by!r} ranks words by their draws, and this model was not sampled; train it with "
+                "inference='gibbs' (textbayes train --inference gibbs)"
+            )
         told = self.model_.word_weights()
         if told.errors is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
         sign = -1.0 if mirrored else 1.0
         weights, errors = sign * told.weights[column], told.errors[column]
         shifts = None if told.shifts is None else sign * told.shifts[column]
-        names = self.vectorizer_.get_feature_names_out()
         found = word_intervals(names, weights, errors, 0.9 if level is None else level, k, shifts)
+        found = self._whole(found) if whole else found
         return make_frame(found, WordInterval._fields) if as_frame else found
+
+    def _whole(self, found: Sequence[Any]) -> list[Any]:
+        """Rows with the words of their columns as people read them."""
+        words = shown_names([one.word for one in found], self.vectorizer_, self.surface_)
+        return [one._replace(word=word) for one, word in zip(found, words, strict=True)]
 
     def _html_repr(self) -> str:
         """What notebooks show: figures, labels and members of a fitted model, else scikit-learn's diagram."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +14,7 @@ import click
 import cloup
 
 from textbayes import store
+from textbayes.cli.errors import typed_again
 from textbayes.cli.inputs import Inputs, input_options, is_model, require_documents
 from textbayes.cli.labels import Labelling, label_options, read_descriptions
 from textbayes.cli.options import COUNT, FloatRange, mirrored, most_used, option, seed_option
@@ -25,7 +29,7 @@ from textbayes.cli.output import (
     output_options,
 )
 from textbayes.cli.terminal import common_options, echo, note, waiting
-from textbayes.core.errors import InputError, plural
+from textbayes.core.errors import InputError, TextBayesError, plural
 from textbayes.core.types import Document
 from textbayes.data.documents import guess_from_name, relabel
 from textbayes.data.layout import Columns
@@ -152,6 +156,7 @@ def ask(
     if target is not None:
         written = replace(output, kind=kind_by_ending(target))
         path = check_output(target)
+        _refuse_filled_in(target, inputs)
     model, inputs = _model_of(inputs)
     descriptions = _descriptions(names, described_by, language)
     sources = _sources(inputs, labelling, None if model is None else model.columns_)
@@ -200,6 +205,25 @@ def ask(
         )
 
 
+def _refuse_filled_in(target: str, inputs: Inputs) -> None:
+    """Refuse to replace questions of an earlier round that have been answered."""
+    earlier = replace(inputs, paths=(target,), corpus=None, layout=SourceLayout()).keeping_fields()
+    answered = 0
+    if os.path.isfile(target):
+        with contextlib.suppress(TextBayesError):  # it is no such file
+            answered = sum(_ASKED in one.fields and bool(one.labels) for one in earlier.documents(count=False))
+    if not answered:
+        return
+    stem, ending = os.path.splitext(target)
+    other = next(name for n in itertools.count(2) if not os.path.exists(name := f"{stem}-{n}{ending}"))
+    error = InputError(
+        f"{target} has {plural(answered, 'label')} that you filled in, and would be replaced; learn from it and write "
+        "the next questions to another file:"
+    )
+    error.add_note(f"  {typed_again(target, instead={target: other})}")
+    raise error
+
+
 _ROW = ("id", "text", "guess", "probability", "words", _ASKED, "score")
 
 
@@ -228,6 +252,7 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
     if inputs.corpus is not None:
         return [_Source(inputs, list(inputs.documents()))]
     expected = None if columns is None else Columns.from_state(columns)
+    missing = labelling.missing | (frozenset() if expected is None else {*expected.missing_label})
     found: list[_Source] = []
     for file in inputs.paths:
         own = replace(inputs, paths=(file,), layout=SourceLayout(expected, inputs.layout.say))
@@ -235,9 +260,7 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
             own = replace(own, options=tuple(one for one in own.options if one[0] != "label_field"))
         if (inputs.format or guess_from_name(Path(file))) in _WITH_COLUMNS:
             own = own.keeping_fields()
-        documents = [
-            relabel(document, {}, labelling.missing) if labelling.missing else document for document in own.documents()
-        ]
+        documents = [relabel(document, {}, missing) if missing else document for document in own.documents()]
         found.append(_Source(own, documents))
         expected = expected or own.columns()
     return found

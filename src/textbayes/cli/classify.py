@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -175,8 +174,6 @@ def classify(
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
         inputs = inputs.keeping_fields()
-    if path is None:
-        _note_json(output)
 
     categorizer = store.load_scorer(model)
     inputs = inputs.of_model(categorizer)
@@ -291,18 +288,6 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 def _short(probability: float) -> float:
     """A probability to six digits, as many as a person reads in a cell."""
     return float(f"{probability:.6g}")
-
-
-def _note_json(output: Output) -> None:
-    """Say how to get a spreadsheet where JSON lines, which nobody asked for, go to a file that is called one."""
-    if output.kind != "json" or click.get_current_context().params.get("as_json"):
-        return
-    try:
-        name = os.readlink(f"/proc/self/fd/{sys.stdout.fileno()}")  # where the system tells
-    except (OSError, ValueError):
-        return
-    if os.path.isfile(name) and name.lower().endswith((".csv", ".tsv", ".xlsx")):
-        note(f"standard output gets JSON lines; for a spreadsheet use -o {os.path.basename(name)}")
 
 
 def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]:

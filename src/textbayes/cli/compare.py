@@ -30,7 +30,7 @@ from textbayes.cli.options import (
 )
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.terminal import common_options, echo, note, waiting
-from textbayes.core.errors import InputError, plural
+from textbayes.core.errors import InputError, did_you_mean_path, plural
 from textbayes.core.folds import stratified_folds
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def _named(systems: tuple[str, ...]) -> dict[str, str]:
 def _split(system: str) -> tuple[str, str]:
     name, equals, path = system.partition("=")
     if not os.path.exists(path if equals else name):
-        raise InputError(f"there is no file {path if equals else name}; check the path")
+        lacking = path if equals else name
+        raise InputError(f"there is no file {lacking}{did_you_mean_path(lacking) or '; check the path'}")
     return name, path
 
 

@@ -76,7 +76,7 @@ def _show(error: click.ClickException, file: Any = None) -> None:
         if context.command.get_help_option(context) is not None:
             echo(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
         echo(err=True)
-    echo(f"textbayes: error: {error.format_message()}{_value_of_flag(error)}", err=True)
+    echo(f"textbayes: error: {error.format_message()}{_value_of_flag(error)}{_no_output(error)}", err=True)
 
 
 def _value_of_flag(error: click.ClickException) -> str:
@@ -92,6 +92,15 @@ def _value_of_flag(error: click.ClickException) -> str:
         return ""
     level = "--level" in options and before == "--intervals"
     return f". {before} takes no value" + (f"; the level is --level {extra[1]}" if level else "")
+
+
+def _no_output(error: click.ClickException) -> str:
+    """The end of a message on -o, of a command that writes to standard output alone."""
+    if not isinstance(error, click.NoSuchOption) or error.option_name not in ("-o", "--output") or error.ctx is None:
+        return ""
+    if all(option.name != "as_csv" for option in _options(error.ctx.command)):
+        return ""
+    return " Write to a file with > FILE, as CSV with --csv > FILE.csv."
 
 
 def as_options(message: str, command: click.Command | None) -> str:
@@ -125,9 +134,20 @@ def _typed(option: str, found: re.Match[str]) -> str:
 
 def typed_again(*more: str, instead: Mapping[str, str] | None = None) -> str:
     """The command line at hand, with further options and other words ``instead`` of some, as one would type it."""
+    return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in _words()), *more])
+
+
+def typed_with(option: str, wrong: str, better: str) -> str:
+    """The command line at hand with another value of an option."""
+    words = [f"{option}={better}" if word == f"{option}={wrong}" else word for word in _words()]
+    pairs = zip(["", *words], words, strict=False)
+    return shlex.join(["textbayes", *(better if pair == (option, wrong) else pair[1] for pair in pairs)])
+
+
+def _words() -> list[str]:
+    """What was typed after the name of the program."""
     context = click.get_current_context(silent=True)
-    given = [] if context is None else context.find_root().meta.get(TYPED, [])
-    return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in given), *more])
+    return [] if context is None else list(context.find_root().meta.get(TYPED, []))
 
 
 def command_lines(line: str, width: int) -> list[str]:

@@ -37,11 +37,20 @@ def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
     screen = console()
     screen.print(f"{plural(result['n_docs'], 'text')}, {plural(result['n_labels'], 'label')}", style="bold")
     screen.print(headline_table(result))
-    for line in (caution(result), *_more_figures(result)):
+    for line in (caution(result), _unknown(result), *_more_figures(result)):
         if line:
             screen.print(line)
     if per_label:
         screen.print(label_table(result, screen.width, LABEL_COLUMNS))
+
+
+def _unknown(result: Mapping[str, Any]) -> str:
+    """What the figures make of texts whose one label is not in the training set; empty where there are none."""
+    n_unknown = sum(result.get("unknown_labels", {}).values())
+    if not n_unknown or result["kind"] == "multilabel":
+        return ""
+    known = plural(result["n_docs"] - n_unknown, "other text")
+    return f"Texts of other labels ({n_unknown:,}) count as errors; the log-loss is of the {known}."
 
 
 def headline_table(result: Mapping[str, Any]) -> Table:

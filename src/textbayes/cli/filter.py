@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -392,10 +393,10 @@ def judge(
 ) -> None:
     """Tell a filter whether a document is relevant.
 
-    Without DOCUMENT, TOPIC and answer, a terminal shows what is not judged yet, the most informative first, and takes
-    answers by a key: y, n, s(kip), u(ndo), q(uit). Elsewhere judgements are read from standard input as JSON lines and
-    answered one by one. A document that was delivered can be judged for any topic; another one with its "text" in the
-    JSON line.
+    Without DOCUMENT, TOPIC and answer, a terminal shows what is not judged yet, the most informative first, and
+    takes answers by a key: y, n, s(kip), u(ndo), q(uit). TOPIC may be left out where the filter has one alone.
+    Elsewhere judgements are read from standard input as JSON lines and answered one by one. A document that was
+    delivered can be judged for any topic; another one with its "text" in the JSON line.
 
     \b
     textbayes judge desk
@@ -418,12 +419,12 @@ def judge(
 
         filter_run.judge_pending(folder)
         return
+    if document is not None and answer is None:
+        topic, answer = _of_the_one_topic(folder, document, topic)
     if answer is not None:
         assert document is not None
         assert topic is not None
         given: Iterator[Judgement] = iter([Judgement(document, topic, parse_relevant(answer))])
-    elif document is not None:
-        raise click.UsageError("Give DOCUMENT, TOPIC and yes or no, or none of them to read JSON lines.")
     else:
         given = _from_standard_input()
     ledger, n_given = read_ledger(folder), 0
@@ -444,6 +445,15 @@ def judge(
             output.write([row], list(row), header=n_given == 1)
     if not n_given:
         note("standard input holds no judgements")
+
+
+def _of_the_one_topic(folder: Path, document: str, answer: str | None) -> tuple[str, str]:
+    """The topic and the answer where only a document and an answer were given: the filter must have one topic."""
+    topics = read_ledger(folder).topics
+    if answer is not None and answer not in topics and len(topics) == 1:
+        return topics[0], answer
+    typed = shlex.join(["textbayes", "judge", str(folder), document, topics[0], "yes"])
+    raise click.UsageError(f"Give DOCUMENT, TOPIC and yes or no, such as: {typed}")
 
 
 def _from_standard_input() -> Iterator[Judgement]:

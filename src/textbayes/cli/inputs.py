@@ -18,22 +18,22 @@ import click
 import cloup
 
 from textbayes import data, store
-from textbayes.cli.errors import as_options, offers, typed_again
+from textbayes.cli.errors import as_options, offers, typed_again, typed_with
 from textbayes.cli.options import COUNT, KeyValue, NameOption, RegistryName, download_option, option
 from textbayes.cli.terminal import counting, downloading, note, reporting
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError, plural
 from textbayes.core.types import Document
 from textbayes.data import open_documents
 from textbayes.data.formats import svmlight
-from textbayes.data.formats._fields import NoTextFieldError
+from textbayes.data.formats._fields import NoNamedFieldError, NoTextFieldError
 from textbayes.data.layout import Columns, Layout, listed_columns
 from textbayes.stream.judgements import read_config
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.scorer import Scorer
-    from textbayes.data.formats._fields import NoTextFieldError
 
+_MOST_NAMED = 3  # files by their names
 _READER = (
     *("text_field", "label_field", "id_field", "label_separator", "sheet", "header_row", "encoding", "errors"),
 )  # fmt: skip
@@ -61,7 +61,9 @@ class Inputs:
         if self.corpus is not None:
             return f"corpus {self.corpus!r}"
         names = ["standard input" if path == "-" else path for path in self.paths]
-        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        if len(names) > _MOST_NAMED:
+            return f"{names[0]} and {len(names) - 1:,} other files"
+        return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
     def documents(self, count: bool = True) -> Iterator[Document]:
         """Iterate over the documents, counted on the terminal as they come unless ``count`` is false."""
@@ -152,6 +154,10 @@ class Inputs:
                 for line in self._without_text(error):
                     error.add_note(line)
                 raise
+            except NoNamedFieldError as error:
+                for line in self._other_name(error):
+                    error.add_note(line)
+                raise
 
         return documents()
 
@@ -171,6 +177,21 @@ class Inputs:
             label = Layout(rows=error.examples, found=Columns(text=tuple(texts))).likely_label(self.known)
             typed += [] if label is None else ["--label-field", label]
         return _advice(example, *typed)
+
+    def _other_name(self, error: NoNamedFieldError) -> list[str]:
+        """The columns that there are, and the command with one of them instead of the name that none has."""
+        if not error.examples:
+            return []
+        likely = error.close or Layout(rows=error.examples).likely_label(self.known)
+        if error.close is None and error.option == "text_field":
+            likely = max(error.examples[0], key=lambda name: sum(len(row.get(name, "")) for row in error.examples))
+        elif error.close is None and error.option != "label_field":
+            likely = error.names[0]
+        listed = listed_columns(error.examples[0])
+        if likely is None:
+            return listed
+        option = f"--{error.option.replace('_', '-')}"
+        return [*listed, "type, for example:", f"  {typed_with(option, error.wanted, likely)}"]
 
     def _from_corpus(self) -> Iterator[Document]:
         assert self.corpus is not None

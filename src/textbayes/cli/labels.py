@@ -11,7 +11,7 @@ import functools
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -154,9 +154,13 @@ def name_oddities(counts: Mapping[str, int], separated: bool) -> tuple[str, ...]
     for mark, labels in found.unsplit.items() if not separated else ():
         named = _listed([f"{label!r} ({counts[label]:,})" for label in labels])
         told.append(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
+    slips = {one: other for one, other in found.slips.items() if one not in chain(*found.case_twins)}
+    if slips:
+        pairs = [f"{one!r} (1) for {other!r} ({counts[other]:,})" for one, other in slips.items()]
+        told.append(f"labels that may be misspelt: {_listed(pairs)}; if so, correct the file")
     for sentence in told:
         warn(sentence)
-    before = set(chain(*found.case_twins, found.missing_words, *found.unsplit.values()))  # named once is enough
+    before = set(chain(*found.case_twins, found.missing_words, *found.unsplit.values(), slips))  # named once is enough
     lone = [label for label in found.lone if label not in before]
     if lone:
         word = "labels have one text only" if len(lone) > 1 else "label has one text only"
@@ -303,6 +307,7 @@ def read_truth(
     tree : LabelTree, optional
         That of the model: texts have the labels above theirs too.
     """
+    labelling = _with_missing(labelling, inputs)
     spelling = {name.casefold(): name for name in names} if labelling.merge_case else {}
     known = set(names)
     labelled, skipped = False, []
@@ -351,7 +356,10 @@ def _refuse_several(documents: list[Document], inputs: Inputs) -> None:
 def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None) -> list[Document]:
     documents = list(inputs.documents()) if documents is None else documents
     require_documents(documents, inputs)
+    labelling = _with_missing(labelling, inputs)
     if labelling.missing:
+        if inputs.layout.found is not None:  # for the model to remember
+            inputs.layout.add(missing_label=tuple(sorted(labelling.missing)))
         documents = [relabel(document, {}, labelling.missing) for document in documents]
     if labelling.merge_case and (names := merge_case(_counts(documents))):
         documents = [relabel(document, names) for document in documents]
@@ -363,6 +371,12 @@ def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None
             f"{sum(len(one.labels) for one in documents) - before:,} labels above others added ({labelling.label_tree})"
         )
     return documents
+
+
+def _with_missing(labelling: Labelling, inputs: Inputs) -> Labelling:
+    """The options on labels, with the labels that meant none where the model was trained."""
+    expected = inputs.layout.expected
+    return labelling if expected is None else replace(labelling, missing=labelling.missing | {*expected.missing_label})
 
 
 def _task(documents: list[Document], labelling: Labelling, separated: bool) -> bool:

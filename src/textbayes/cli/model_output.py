@@ -314,8 +314,11 @@ def _evidence(model: TextCategorizer) -> dict[str, Any]:
 def _drawn(draws: Draws) -> dict[str, Any]:
     """Number of draws the model keeps, and their size before they are packed."""
     arrays = to_state(draws)[1].values()
+    r_hat, ess = draws.worst_diagnostics()
+    told = {"max_r_hat": round(r_hat, 4), "min_ess": round(ess, 1)} if np.isfinite(r_hat) else {}
     return {
         "draws": max(one.intercept.size for one in draws.labels),
+        **told,
         "draws_megabytes": round(sum(array.nbytes for array in arrays) / 1e6, 1),
     }
 
@@ -448,6 +451,8 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
         facts["Model"] = _automatic_in_words(model)
     elif len(model.pool_) == 1 and (members := members_in_words(model)) != [facts.get("Model")]:
         facts["Settings"] = "; ".join(members) or _UNKNOWN
+    if (draws := model.draws_) is not None:
+        facts["Draws"] = _draws_in_words(draws)
     since = f", and {n:,} learnt since by update" if (n := shown["n_updated"]) else ""
     measured = f"{folds_in_words(model)}, seed {model.random_state}"
     return [
@@ -458,6 +463,19 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
         *facts.items(),
         ("Cross-validation", measured if shown["held_out"].get("n_docs") else "none, so no held-out figures"),
     ], [row for row in settings if row[0] not in _FACTS]
+
+
+def _draws_in_words(draws: Draws) -> str:
+    """How many draws are stored, and whether their chains agree."""
+    from textbayes.posterior.draws import DIAGNOSED
+
+    n_chains, n_draws = max((one.intercept.shape for one in draws.labels), key=np.prod)
+    text = f"{n_chains} chains of {n_draws:,}"
+    r_hat, ess = draws.worst_diagnostics()
+    if np.isfinite(r_hat):
+        text += f"; largest R-hat {r_hat:.3f}, smallest ESS {ess:,.0f}: of the intercepts and the {DIAGNOSED} largest "
+        text += "weights of each label"
+    return text
 
 
 def _automatic_in_words(model: TextCategorizer) -> str:

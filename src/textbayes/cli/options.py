@@ -217,6 +217,9 @@ class FloatRange(click.FloatRange):
     """Numbers within bounds; not a number is within none, which click lets pass."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        given = click.FLOAT.convert(value, param, ctx)
+        if self.max == 1 and 10 <= given <= 100:  # a percentage
+            self.fail(f"{value} is not a number from 0 to 1; did you mean {given / 100:g}?", param, ctx)
         found = super().convert(value, param, ctx)
         if found != found:
             self.fail(f"{value!r} is not a number.", param, ctx)

@@ -104,9 +104,24 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} were both given; choose one of them.")
         usual: Kind = "table" if sys.stdout.isatty() else "json"
         keep = given.pop("keep_formulas") or bool(above.get("keep_formulas"))
+        if not chosen and usual == "json" and not given.get("target"):
+            _note_json()
         return function(*args, output=Output(chosen[0] if chosen else usual, keep), **given)
 
     return cloup.option_group("Output", *_OPTIONS)(command)
+
+
+def _note_json() -> None:
+    """Say how to get a spreadsheet where JSON lines, which nobody asked for, go to a file that is called one."""
+    try:
+        name = os.readlink(f"/proc/self/fd/{sys.stdout.fileno()}")  # where the system tells
+    except (OSError, ValueError):
+        return
+    if os.path.isfile(name) and name.lower().endswith((".csv", ".tsv", ".xlsx")):
+        options = click.get_current_context().command.params
+        writes = any(one.name == "target" and ".csv" in (getattr(one, "help", None) or "") for one in options)
+        how = f"use -o {os.path.basename(name)}" if writes else "add --csv"
+        note(f"standard output gets JSON lines; for a spreadsheet {how}")
 
 
 _OPTIONS = (

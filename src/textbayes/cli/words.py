@@ -23,7 +23,7 @@ from textbayes.cli.options import (
     top_option,
 )
 from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
-from textbayes.cli.terminal import common_options, echo, note
+from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, plural
 
@@ -239,7 +239,8 @@ def _plot(
     top: int,
 ) -> None:
     path = check_output(target)
-    report.plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level)
+    with waiting("drawing"):
+        report.plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level)
     note(f"drawn to {path}")
 
 
@@ -256,7 +257,9 @@ def _show_intervals(
     rows = [
         {"label": label, "rank": rank, **found._asdict(), "level": level, "weight_of": categorizer.weights_description}
         for label in labels or class_names(categorizer)
-        for rank, found in enumerate(categorizer.word_intervals(label, top, level=level, by=by, size=size), start=1)
+        for rank, found in enumerate(
+            categorizer.word_intervals(label, top, level=level, by=by, size=size, whole=False), start=1
+        )
     ]
     shown = _shown(categorizer, [row["word"] for row in rows])
     if not output.is_table:

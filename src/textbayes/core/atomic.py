@@ -84,6 +84,17 @@ def _umask() -> int:
     return umask
 
 
+@contextlib.contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Errors of writing to an open file tell its path, which they do not by themselves: else another is blamed."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
 def cache_folder() -> Path:
     """Return the user's cache folder, for what can be fetched or computed again."""
     import platformdirs  # only when used

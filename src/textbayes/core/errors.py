@@ -11,11 +11,15 @@ TextBayesError
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import itertools
+import os
 from collections.abc import Iterable
 from os import PathLike
 
 _LONGEST = 2_000  # characters of a cause
+_MOST_BESIDE = 1_000  # files among which one that was misspelt is looked for
 
 
 class TextBayesError(Exception):
@@ -89,3 +93,20 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = {one.casefold(): one for one in known}
     close = difflib.get_close_matches(name.casefold(), names, n=1)
     return f"; did you mean {names[close[0]]!r}?" if close else ""
+
+
+def did_you_mean_path(path: str | PathLike[str], folders: bool = False) -> str:
+    """The end of a message on a file or folder that is not there: one beside it with a name much like its own.
+
+    Parameters
+    ----------
+    path : path
+    folders : bool
+        Whether a folder was meant.
+    """
+    place, name = os.path.split(os.fspath(path))
+    with contextlib.suppress(OSError), os.scandir(place or ".") as found:
+        beside = [one.name for one in itertools.islice(found, _MOST_BESIDE) if one.is_dir() or not folders]
+        if close := did_you_mean(name, beside):
+            return close
+    return ""

@@ -51,6 +51,12 @@ class Registry(Generic[T]):
         if name not in self._members:
             self._load()
         if name not in self._members:
+            plain, parameters = str(name).partition(":")[::2]
+            if parameters and plain in self._members:
+                made_by = getattr(self._members[plain], "__name__", plain)
+                raise InputError(
+                    f"{self.kind} {plain!r} takes no parameters after its name; in Python pass an object, {made_by}(…)"
+                )
             close = difflib.get_close_matches(str(name), self._members, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise InputError(f"unknown {self.kind} {name!r}: choose one of {', '.join(self.names())}{hint}")

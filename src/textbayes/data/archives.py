@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.errors import InputError, MalformedFileError, did_you_mean_path
 from textbayes.data.streams import (
     DAMAGE,
     DEFAULT_LIMITS,
@@ -63,7 +63,7 @@ def iter_members(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[
     if path.is_dir():
         yield from _folder(path, limits)
     elif not path.exists():
-        raise InputError(f"there is no file or folder {path}; check the path")
+        raise InputError(f"there is no file or folder {path}{did_you_mean_path(path) or '; check the path'}")
     else:
         kind = "zip" if path.name.lower().endswith(".zip") else "tar"
         with _refused_in_a_sentence(path, kind):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.errors import InputError, NotSupportedError, did_you_mean_path
 from textbayes.core.parameters import check_options, option_defaults
 from textbayes.core.types import MISSING_LABEL, Document
 from textbayes.core.validation import check_choice
@@ -100,7 +100,7 @@ def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
             continue
         path = Path(source)
         if not path.exists():
-            raise InputError(f"there is no file or folder {path}; check the path")
+            raise InputError(f"there is no file or folder {path}{did_you_mean_path(path) or '; check the path'}")
         whole = not path.is_dir() or (format is not None and FORMATS.get(format).takes_folders)
         files = None if whole else flat_files(path)
         yield from [source] if files is None else files
@@ -261,6 +261,8 @@ def refuse_by_content(head: bytes, label: str) -> None:
 
 MISSING_WORDS = frozenset({"n/a", "#n/a", "na", "n.a.", "nan", "null", "none", "nil", "-", "--", "–", "?"})
 _SEPARATORS = (";", "|", ",", "/")
+_LEAST_LETTERS, _LEAST_TEXTS = 5, 3  # of a label that another may be a misspelling of
+_MOST_COMPARED = 100_000  # pairs of labels
 
 
 class LabelFindings(NamedTuple):
@@ -270,6 +272,7 @@ class LabelFindings(NamedTuple):
     missing_words: list[str]
     unsplit: dict[str, list[str]]
     lone: list[str]
+    slips: dict[str, str]  # a label that one text has → one that many have, and that is a letter away
 
 
 def examine_labels(counts: Mapping[str, int]) -> LabelFindings:
@@ -278,6 +281,8 @@ def examine_labels(counts: Mapping[str, int]) -> LabelFindings:
     >>> found = examine_labels({"Trump": 9, "trump": 1, "N/A": 2, "UK": 4, "US": 5, "UK;US": 1})
     >>> found.case_twins, found.missing_words, found.unsplit
     ([['Trump', 'trump']], ['N/A'], {';': ['UK;US']})
+    >>> examine_labels({"Graphics": 8, "Medicine": 5, "Grahpics": 1}).slips
+    {'Grahpics': 'Graphics'}
     """
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     return LabelFindings(
@@ -285,6 +290,7 @@ def examine_labels(counts: Mapping[str, int]) -> LabelFindings:
         [label for label in ranked if label.casefold() in MISSING_WORDS],
         {mark: found for mark in _SEPARATORS if (found := _unsplit(ranked, mark))},
         [label for label in ranked if counts[label] == 1],
+        _slips(ranked, counts),
     )
 
 
@@ -322,6 +328,32 @@ def _by_case(labels: Iterable[str]) -> dict[str, list[str]]:
     for label in labels:
         twins[label.casefold()].append(label)
     return twins
+
+
+def _slips(ranked: Sequence[str], counts: Mapping[str, int]) -> dict[str, str]:
+    """Words that one text has as its label, and the more frequent one that each may be a misspelling of."""
+    words = [label for label in ranked if len(label) >= _LEAST_LETTERS and label.replace(" ", "").isalpha()]
+    usual = [label for label in words if counts[label] >= _LEAST_TEXTS]
+    rare = [label for label in words if counts[label] == 1]
+    if len(usual) * len(rare) > _MOST_COMPARED:
+        return {}
+    found = {one: next((other for other in usual if _is_slip(one.casefold(), other.casefold())), None) for one in rare}
+    return {one: other for one, other in found.items() if other is not None}
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether words differ in one letter that is missing, added or another, or in two that changed places."""
+    if one == other or abs(len(one) - len(other)) > 1:
+        return False
+    start = _n_shared(one, other)
+    end = _n_shared(one[start:][::-1], other[start:][::-1])
+    a, b = one[start : len(one) - end], other[start : len(other) - end]
+    return (len(a) <= 1 and len(b) <= 1) or (len(a) == 2 and a == b[::-1])
+
+
+def _n_shared(one: str, other: str) -> int:
+    """How many letters two words begin with alike."""
+    return next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _unsplit(labels: list[str], mark: str) -> list[str]:

@@ -21,12 +21,14 @@ MOST_ROWS = 50  # that are remembered
 _MOST_LISTED, _NAME_WIDTH, _VALUE_WIDTH = 20, 28, 44
 
 
+_SEVERAL = ("text", "label", "missing_label")
 _NAME = Text(2_000)
 COLUMNS: dict[str, Field] = {  # what a file may say of columns
     "text": List(_NAME, 1, 1_000),
     "label": List(_NAME, 0, 1_000),
     "id": _NAME | Null(),
     "label_separator": Text(100, least=1) | Null(),
+    "missing_label": List(_NAME, 0, 1_000),
     "format": Text(100, least=1) | Null(),
     "sheet": Text(100, least=1) | Null(),
     "header_row": Whole(1) | Null(),
@@ -48,6 +50,8 @@ class Columns:
         The encoding of a UTF-8 file with a byte order mark is ``utf-8-sig``.
     header_row : int or None
         From 1 on, of the row with the names of the columns.
+    missing_label : tuple of str
+        Labels that mean there is none, in small letters.
     """
 
     text: tuple[str, ...] = ()
@@ -60,10 +64,13 @@ class Columns:
     delimiter: str | None = None
     encoding: str | None = None
     line_end: str | None = None
+    missing_label: tuple[str, ...] = ()
 
     def in_words(self) -> str:
         """What was found, in one line."""
         label = f"label in {_joined(self.label)}" if self.label else "no label"
+        if self.missing_label:
+            label += f" ({', '.join(map(repr, self.missing_label))}: no label)"
         parts = [f"text in {_joined(self.text)}", label, "no id" if self.id is None else f"id in {self.id!r}"]
         file = [] if self.sheet is None else [f"sheet {self.sheet!r}"]
         if self.header_row is not None and self.header_row > 1:
@@ -81,13 +88,13 @@ class Columns:
 
     def to_state(self) -> dict[str, Any]:
         """The columns as JSON has them."""
-        return asdict(self) | {"text": list(self.text), "label": list(self.label)}
+        return asdict(self) | {name: list(getattr(self, name)) for name in _SEVERAL}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Columns:
         """Undo :meth:`to_state`."""
         given = {one.name: state.get(one.name) for one in fields(cls)}
-        return cls(**given | {"text": tuple(state.get("text") or ()), "label": tuple(state.get("label") or ())})
+        return cls(**given | {name: tuple(state.get(name) or ()) for name in _SEVERAL})
 
 
 def _say_nothing(message: str) -> None:

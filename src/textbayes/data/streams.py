@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
-from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.errors import InputError, MalformedFileError, did_you_mean_path
 from textbayes.data.decoding import check_encoding, decode, is_wide
 from textbayes.data.layout import Layout
 
@@ -39,6 +39,8 @@ _LEAST = 1 << 19  # 512 KiB: that much may come of anything; if each byte is a l
 _FREE, _FREE_RATIO = 1 << 26, 1_000  # 64 MiB: so much of a file that has a thousandth of it
 _RATIO = 200  # text shrinks to a fifth, logs to a hundredth; a bomb to a thousandth
 _MOST = 1 << 32  # 4 GiB
+_FEW_TAGS = 1 << 16  # tags and attributes that an XML element may have, however few bytes it may have
+_BYTES_A_TAG = 32  # beyond them it has that many bytes for each; one that takes 4 bytes takes 130 to 370 of memory
 
 
 class Limits(NamedTuple):
@@ -73,6 +75,16 @@ class Limits(NamedTuple):
             cause = (
                 f"the {what} that begins here is longer than {self.max_record:,} bytes: correct its end, "
                 "or set the reader option max_record to more bytes"
+            )
+            raise MalformedFileError(label, cause, line)
+
+    def check_markup(self, tags: int, label: str, line: int | None) -> None:
+        """Refuse an XML element of so many tags and attributes that a tree of it would fill the memory."""
+        most = max(_FEW_TAGS, self.max_record // _BYTES_A_TAG)
+        if tags > most:
+            cause = (
+                f"the element that begins here has more than {most:,} tags and attributes, which no text needs: "
+                "correct its end, or set the reader option max_record to more bytes"
             )
             raise MalformedFileError(label, cause, line)
 
@@ -327,7 +339,7 @@ def open_file(path: Path) -> io.FileIO:
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"there is no file {path}; check the path") from None
+        raise InputError(f"there is no file {path}{did_you_mean_path(path) or '; check the path'}") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder where a file is needed; name a file in it") from None
     except PermissionError:
@@ -425,7 +437,8 @@ def read_elements(stream: Input, tags: str | Sequence[str], wanted: str, remedy:
     """The outermost elements with one of some tags, each complete; what was read is thrown away, wherever it stood.
 
     Entities and files that the XML names are not followed. An element, and what stands between two, has no more bytes
-    than a document may have: else elements that nobody asked for would fill the memory.
+    than a document may have, and no more tags than a text of so many bytes would: else elements that nobody asked for
+    would fill the memory.
 
     Parameters
     ----------
@@ -448,10 +461,11 @@ def read_elements(stream: Input, tags: str | Sequence[str], wanted: str, remedy:
         events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False
     )
     label, limits, events = stream.label, stream.limits, parser.read_events()
-    inside, line, size = 0, None, 0
+    inside, line, size, markup = 0, None, 0, 0
     try:
         while piece := stream.read1(_XML_PIECE):
             size += len(piece)
+            markup += piece.count(b"<") + piece.count(b"=")
             parser.feed(piece)
             for event, element in events:
                 inside += 1 if event == "start" else -1
@@ -460,8 +474,9 @@ def read_elements(stream: Input, tags: str | Sequence[str], wanted: str, remedy:
                     limits.check_record(sum(map(len, element.itertext())), label, line, "element")
                     yield element
                     _throw_away(element)
-                    size = 0
+                    size = markup = 0
             limits.check_record(size, label, line, "element")
+            limits.check_markup(markup, label, line)
         parser.close()
     except etree.XMLSyntaxError as error:
         raise MalformedFileError(label, f"not {wanted} ({error.msg}): {remedy}", error.lineno) from error

@@ -20,6 +20,7 @@ from textbayes.links.base import BaseLink
 from textbayes.posterior.intervals import Uncertainty, entropy_bits
 
 _AT_ONCE = 2**23  # predictors that are held together, 64 MiB
+DIAGNOSED = 20  # weights of each label
 RANKINGS = ("mean", "sign", "inclusion")
 
 
@@ -207,6 +208,23 @@ class Draws:
         ]
         return make_frame(rows, WeightSummary._fields) if as_frame else rows
 
+    def worst_diagnostics(self, top: int = DIAGNOSED) -> tuple[float, float]:
+        """The largest R-hat and the smallest bulk ESS of the intercepts and of the largest weights of each label.
+
+        NaN where no label has enough draws.
+
+        Parameters
+        ----------
+        top : int
+            Weights of each label.
+        """
+        rows: list[WeightSummary] = []
+        for one, means in zip(self.labels, np.abs(self.mean()), strict=True):
+            largest = np.argsort(-means, kind="stable")[:top]
+            rows += _summary("", one.take(largest[np.isin(largest, one.columns)]), range(self.n_features), 0.95)
+        told = [(row.r_hat, row.ess_bulk) for row in rows if np.isfinite(row.r_hat)]
+        return (max(r for r, _ in told), min(ess for _, ess in told)) if told else (np.nan, np.nan)
+
     # -- documents ------------------------------------------------------------------------------------------------
     def probability(self, X: Any, link: BaseLink) -> FloatArray:
         """Probability p(y = 1) of every label, averaged over the draws, (n_docs, n_labels).
@@ -332,7 +350,7 @@ class Draws:
         return out
 
 
-def _summary(label: str, one: LabelDraws, names: Sequence[str], level: float) -> Iterator[WeightSummary]:
+def _summary(label: str, one: LabelDraws, names: Sequence[Any], level: float) -> Iterator[WeightSummary]:
     from textbayes.posterior import diagnostics  # loads scipy.stats, which is slow
 
     drawn = np.concatenate([one.intercept[:, :, None], one.weights], axis=2)

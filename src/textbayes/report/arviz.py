@@ -56,7 +56,7 @@ def to_inference_data(
     log_likelihood : bool
         Also log p(y | draw) of every document and label, which ``arviz.loo`` and ``arviz.compare`` need: one number in
         double precision per document, label and draw.
-    labels, words : which of them; all by default
+    labels, words : which of them; all by default; a word of a model that reads stems in any form
     names : names of the words, one for each column; by default those of the vectorizer, or numbers
 
     Returns
@@ -194,11 +194,13 @@ def _places(wanted: Sequence[str] | None, known: Sequence[str], what: str, vecto
     if wanted is None:
         return np.arange(len(known))
     place = {name: k for k, name in enumerate(known)}
+    if vectorizer is not None:  # a word in any form stands for its stem
+        read = words_of(vectorizer)
+        terms = {name: [name] if name in place else list(read(name)) for name in map(str, wanted)}
+        wanted = [own[0] if len(own) == 1 and own[0] in place else name for name, own in terms.items()]
     missing = [str(name) for name in wanted if str(name) not in place]
     if missing:
-        stems = [] if vectorizer is None else [word for word in words_of(vectorizer)(missing[0]) if word in place]
-        hint = f"; did you mean {stems[0]!r}?" if stems else did_you_mean(missing[0], known)
-        raise InputError(f"{what} {missing[0]!r} is not one of the model's{hint}")
+        raise InputError(f"{what} {missing[0]!r} is not one of the model's{did_you_mean(missing[0], known)}")
     if not len(wanted):
         raise InputError(f"no {what} is named; pass one at least, or None for all")
     return np.array([place[str(name)] for name in wanted], dtype=np.int64)

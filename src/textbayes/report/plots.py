@@ -244,7 +244,8 @@ def _data(model: TextCategorizer, labels: Sequence[str] | None, top: int, by: st
         )
     place = {str(name): j for j, name in enumerate(model.vectorizer_.get_feature_names_out())}
     names = model.label_space_.column_names if labels is None else [str(label) for label in labels]
-    words = {name: [one.word for one in model.word_intervals(name, k=top, by=by, size=size)] for name in names}
+    rows = {name: model.word_intervals(name, k=top, by=by, size=size, whole=False) for name in names}
+    words = {name: [one.word for one in rows[name]] for name in names}
     chosen = [name for name in names if words[name]]
     n_rows = sum(len(words[name]) for name in chosen)
     if not chosen:

@@ -329,5 +329,5 @@ def _intervals(model: TextCategorizer, label: str) -> dict[str, tuple[float | No
     """The ends of the interval of each weight, where the model knows them."""
     if model.standard_errors_ is None:
         return {}
-    rows = model.word_intervals(label, level=_LEVEL, k=_MOST_INTERVALS)
+    rows = model.word_intervals(label, level=_LEVEL, k=_MOST_INTERVALS, whole=False)
     return {one.word: (one.low, one.high) for one in rows if not np.isnan(one.low)}

@@ -22,7 +22,7 @@ import numpy as np
 from textbayes._version import __version__
 from textbayes.core.atomic import atomic_write
 from textbayes.core.codec import Choice, Field, List, Named, Record, Whole, read
-from textbayes.core.errors import ModelFileError, TextBayesError
+from textbayes.core.errors import ModelFileError, TextBayesError, did_you_mean_path
 from textbayes.core.machine import check_fits_memory
 from textbayes.core.types import AnyArray
 
@@ -130,7 +130,8 @@ def open_archive(path: Path, form: FileFormat) -> Iterator[zipfile.ZipFile]:
                 _check_members(path, archive, form)
                 yield archive
     except FileNotFoundError:
-        raise ModelFileError(f"{path} does not exist; {(form.missing or source).format(path=path)}") from None
+        hint = did_you_mean_path(path) or f"; {(form.missing or source).format(path=path)}"
+        raise ModelFileError(f"{path} does not exist{hint}") from None
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
-from textbayes.core.atomic import atomic_write
+from textbayes.core.atomic import atomic_write, naming
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.store.container import FileFormat, read_marked_json, write_container
@@ -137,8 +137,9 @@ class EventLog:
         line, position = encode_entry(entry, self.position)
         try:
             done = 0
-            while done < len(line):
-                done += os.write(self._file, line[done:])
+            with naming(self.path):
+                while done < len(line):
+                    done += os.write(self._file, line[done:])
         except OSError:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self.position.offset)
@@ -151,7 +152,8 @@ class EventLog:
     def sync(self) -> None:
         """Wait until the disk has everything."""
         if not self._synced:
-            os.fsync(self._file)
+            with naming(self.path):
+                os.fsync(self._file)
             self._synced = True
 
     def close(self) -> None:
@@ -333,6 +335,8 @@ def new_folder(target: Path) -> Iterator[Path]:
         sync_folder(target.parent)
     except OSError as error:
         raise InputError(f"{target} cannot be written ({error.strerror}); choose a folder that allows it") from error
+    except InputError as error:  # of a file in it: nobody knows the temporary folder
+        raise InputError(str(error).replace(os.fspath(building), os.fspath(target))) from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
 

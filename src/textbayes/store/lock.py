@@ -38,8 +38,9 @@ class FileLock:
             by = f" (process {holder})" if holder.isdigit() else ""
             raise InputError(f"{self._refusal}{by}") from error
         self._file = file
-        os.ftruncate(file, 0)
-        os.write(file, f"{os.getpid()}\n".encode())
+        with contextlib.suppress(OSError):  # a full disk: who has it is told in a message only
+            os.ftruncate(file, 0)
+            os.write(file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         if self._file >= 0:

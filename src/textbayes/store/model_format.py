@@ -23,7 +23,7 @@ MODEL_FILE = FileFormat(
     description="model.json",
     manifest="manifest.json",
     source="pass a model file written by `textbayes train`",
-    missing="train a model first: textbayes train texts.jsonl -o {path}",
+    missing="train a model first: textbayes train train.csv -o {path}",
 )
 _CLASSES = ("TextCategorizer", "BayesLinearClassifier")
 

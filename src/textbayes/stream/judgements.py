@@ -18,8 +18,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from textbayes.core.atomic import naming
 from textbayes.core.codec import Described, Field, Flag, List, Named, Null, Number, Record, Row, Text, Whole, read
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.errors import InputError, ModelFileError, did_you_mean_path
 from textbayes.data.layout import COLUMNS
 from textbayes.data.streams import open_file
 from textbayes.store.container import FileFormat, open_container
@@ -94,9 +95,10 @@ def give_judgements(folder: str | Path, judgements: Iterable[Judgement]) -> None
             os.ftruncate(file, end)  # the rest of a line whose writer was killed: it was never acknowledged
             os.lseek(file, end, os.SEEK_SET)
             done = 0
-            while done < len(data):
-                done += os.write(file, data[done:])
-            os.fsync(file)
+            with naming(path):
+                while done < len(data):
+                    done += os.write(file, data[done:])
+                os.fsync(file)
         finally:
             os.close(file)
         if new:
@@ -234,8 +236,9 @@ def filter_events(folder: str | Path) -> EventFolder:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """What a state folder says of itself; anything that is none is refused."""
-    start = f"start one: textbayes filter {folder} --train labelled.jsonl"
-    return filter_events(folder).config(f"{folder} is not the folder of a filter; {start}")
+    start = f"; start one: textbayes filter {folder} --train labelled.csv"
+    hint = start if folder.exists() else did_you_mean_path(folder, folders=True) or start
+    return filter_events(folder).config(f"{folder} is not the folder of a filter{hint}")
 
 
 def read_columns(folder: Path) -> dict[str, Any] | None:

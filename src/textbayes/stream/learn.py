@@ -7,7 +7,8 @@ documents and topic statements.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -43,6 +44,8 @@ from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, KeptDocu
 from textbayes.text.packed import sort_order, take
 
 NONE = np.zeros(0, dtype=np.int64)
+_SEPARATORS = (",", ";", "|", "/")
+_MOST_NAMED = 10  # labels, in a message
 
 
 def telling_words(topic: Topic, lexicon: FilterLexicon, threshold: float, most: int, least: int = 0) -> IntArray:
@@ -456,18 +459,29 @@ def _untrained(
     return Topic(name, start_posterior(settings, nothing), nothing, counts, len(own), len(statements))
 
 
+def _where_topic_is(name: str, counts: Mapping[str, int]) -> str:
+    """What to do about a topic that no label is called as: the most frequent labels, or how to split them."""
+    for mark in _SEPARATORS:
+        several = next((label for label in sorted(counts) if name in map(str.strip, label.split(mark))), None)
+        if several is not None:
+            return f"it is a part of labels such as {several!r}: split them with label_separator={mark!r}"
+    ranked = sorted(counts, key=lambda label: (-counts[label], label))
+    some = ", ".join(map(repr, ranked[:_MOST_NAMED]))
+    more = f" and {len(ranked) - _MOST_NAMED:,} more" if len(ranked) > _MOST_NAMED else ""
+    return f"label some, or choose among the labels {some}{more}{did_you_mean(name, ranked)}"
+
+
 def _topic_names(
     documents: Sequence[Document], statements: Sequence[Document], topics: Iterable[str] | None
 ) -> list[str]:
-    found = sorted({label for document in (*documents, *statements) for label in document.labels})
+    counts = Counter(label for document in (*documents, *statements) for label in document.labels)
+    found = sorted(counts)
     names = found if topics is None else list(dict.fromkeys(topics))
     if not names:
         raise InputError("no labelled document has a label; label the relevant documents of each topic with its name")
     for name in names:
         if name not in found:
-            some = ", ".join(map(repr, found[:10])) + (f" and {len(found) - 10:,} more" if len(found) > 10 else "")
             raise InputError(
-                f"topic {name!r} has no relevant document and no statement; label some, or choose among the labels "
-                f"{some}{did_you_mean(name, found)}"
+                f"topic {name!r} has no relevant document and no statement; {_where_topic_is(name, counts)}"
             )
     return names

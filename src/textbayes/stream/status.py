@@ -213,10 +213,8 @@ class FilterStatus(NamedTuple):
         means = np.array([(one.t9p, one.utility, one.t9u) for one in known], dtype=np.float64).mean(axis=0)
         parts = [f"{plural(len(known) - silent, 'topic')} with judged deliveries"]
         parts += [f"{silent} that delivered nothing"] if silent else []
-        return (
-            f"T9P {means[0]:.3f} (target 50), utility 2R-N {means[1]:+.1f}, T9U {means[2]:+.1f}: means of "
-            f"{' and '.join(parts)}."
-        )
+        figures = f"T9P {means[0]:.3f} (target 50), utility 2R-N {means[1]:+.1f}, T9U {means[2]:+.1f}"
+        return f"TREC-9 measures: {figures}: means of {' and '.join(parts)}."
 
 
 def read_status(folder: str | Path, since: float, now: float) -> FilterStatus:

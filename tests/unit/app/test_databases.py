@@ -76,6 +76,15 @@ def test_a_folder_and_a_place_that_is_not_there_are_refused(tmp_path):
     assert mode(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    "address", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true"]
+)
+def test_a_database_in_memory_is_refused(address, tmp_path):
+    """People "could log in" and a room was "moved", and all was gone at the end."""
+    with pytest.raises(InputError, match="names no file, so that nothing would be kept; give sqlite:///path"):
+        open_database(address)
+
+
 def test_a_database_that_others_hold_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(databases, "LOCK_SECONDS", 0.05)
     path = tmp_path / "room.sqlite3"

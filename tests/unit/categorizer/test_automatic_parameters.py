@@ -39,7 +39,7 @@ def test_intervals_and_calibration_leave_every_probability_as_it_is(several, tmp
         np.testing.assert_array_equal(model.predict_proba(new), plain.predict_proba(new))
         assert model.choice_ == plain.choice_
     model = TextCategorizer(cv=3, intervals=True).fit(texts, labels)
-    found = {one.word: one for one in model.word_intervals("grain", None)}
+    found = {one.word: one for one in model.word_intervals("grain", None, whole=False)}
     assert found["wheat"].low < found["wheat"].weight < found["wheat"].high
     names, [weights, *_] = model.vectorizer_.get_feature_names_out(), model.model_.word_weights().weights
     assert set(names[weights != 0.0]) <= set(found)

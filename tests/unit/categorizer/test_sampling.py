@@ -106,7 +106,7 @@ def test_words_as_their_draws_have_them(model):
     column, mirrored = model._column(label)
     one = model.draws_.labels[column]
     names = model.vectorizer_.get_feature_names_out()
-    found = model.word_intervals(label, level=0.9, k=None, size=0.5)
+    found = model.word_intervals(label, level=0.9, k=None, size=0.5, whole=False)
     assert [word.word for word in found] == [names[j] for j in np.argsort(-np.abs(model.draws_.mean()[column]))]
     for word in found:
         w = one.flat[:, list(names[one.columns]).index(word.word)].astype(float) * (-1 if mirrored else 1)

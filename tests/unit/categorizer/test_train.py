@@ -9,7 +9,9 @@ from textbayes import TextCategorizer, load_model, save_model
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError
+from textbayes.inference.gibbs import Gibbs
 from textbayes.models.base import SamplingCallback
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 TOPICS = {
     "grain": "wheat corn harvest farm straw crop barley oats",
@@ -174,6 +176,19 @@ def test_top_words_shows_stems_as_whole_words(fitted):
     found = [word for word, _ in model.top_words("grain", None)]
     assert not any(word.startswith(("stem:", "head:")) for word in found)
     assert any(f"stem:{word.removesuffix(' (stem)')}" in names for word in found if word.endswith(" (stem)"))
+
+
+def test_word_intervals_show_stems_as_whole_words():
+    texts = ["companies parties", "parties", "rising rates", "rates rising"] * 6
+    sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
+    for settings in ({"intervals": True}, {"inference": sampler}):
+        classifier = BayesLinearClassifier(prior="gaussian", **settings)
+        model = TextCategorizer(model=classifier, cv=2, intervals="inference" not in settings)
+        model.fit(texts, ["yes", "yes", "no", "no"] * 6)
+        assert {one.word for one in model.word_intervals("yes")} == {"companies", "parties", "rising", "rates"}
+        assert set(model.word_intervals("yes", as_frame=True)["word"]) == {"companies", "parties", "rising", "rates"}
+        stems = {one.word for one in model.word_intervals("yes", whole=False)}
+        assert stems == set(model.vectorizer_.get_feature_names_out()) >= {"compani", "parti"}
 
 
 def test_the_pool_is_described_by_its_own_members(fitted):

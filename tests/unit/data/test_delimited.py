@@ -67,6 +67,12 @@ def test_latin1_by_option_and_refused_without():
         read(data)
 
 
+def test_rows_of_empty_cells_are_passed_over():
+    """As spreadsheets write them, between the rows and below the last, also where the form of the file is wider."""
+    assert read(b"text,label\na,x\n,\n,,,\nb,y\n,\n") == [Document("1", "a", ("x",)), Document("2", "b", ("y",))]
+    assert read(b'text\na\n""\n') == [Document("1", "a", ()), Document("2", "", ())]  # an empty text, quoted as such
+
+
 def test_a_very_long_field_is_read():
     text = "word " * 100_000
     assert read(f'text,label\n"{text}",x\n'.encode())[0].text == text

@@ -69,7 +69,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", server.claimed or str(len(DATA) - start if status < 300 else 0))
         self.end_headers()
         if server.endless or server.trickle:
-            self.send_pieces(itertools.cycle([DATA]) if server.endless else pieces(DATA[start:]))
+            # "Endless" is 400 MB: a client that does not stop must fail the test, not fill the disk.
+            self.send_pieces(itertools.repeat(DATA, 1000) if server.endless else pieces(DATA[start:]))
         elif status < 300:
             end = min(len(DATA), start + server.cut_after) if server.cut_after else len(DATA)
             self.wfile.write(DATA[start:end])

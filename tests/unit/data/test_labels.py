@@ -64,6 +64,26 @@ def test_words_for_missing_and_lone_labels():
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "is_slip"),
+    [
+        ("Grahpics", "Graphics", True),  # two letters changed places
+        ("Medcine", "Medicine", True),
+        ("Mediccine", "Medicine", True),
+        ("medicine", "Medicine", False),  # another case, which is told of as such
+        ("Medisine", "Medicine", True),
+        ("Team 1", "Team 2", False),
+        ("cs.SI", "cs.SY", False),
+        ("Cars", "Care", False),  # short words are too much alike
+        ("Economics", "Economy", False),
+    ],
+)
+def test_misspelt_labels(one, other, is_slip):
+    assert examine_labels({one: 1, other: 3}).slips == ({one: other} if is_slip else {})
+    assert examine_labels({one: 2, other: 3}).slips == {}
+    assert examine_labels({one: 1, other: 2}).slips == {}
+
+
+@pytest.mark.parametrize(
     ("names", "unsplit"),
     [
         (["a", "b", "a;b"], {";": ["a;b"]}),

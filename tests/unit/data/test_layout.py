@@ -125,7 +125,7 @@ def test_columns_of_an_earlier_file_are_looked_for_first():
     documents, _, said = read("text,label\nrain,IT\n", earlier)  # another file, with the usual names
     assert documents == [Document("1", "rain", ("IT",))]
     [message] = said
-    assert "has no 'Beschreibung', which the model was trained on; the text is read from 'text'" in message
+    assert "has no 'Beschreibung', which the training texts had; the text is read from 'text'" in message
     with pytest.raises(NoTextFieldError, match=r"the model was trained on 'Beschreibung'\); the fields are 'a', 'b'"):
         read("a,b\nx,y\n", earlier)
     assert read("text,Beschreibung\nsun,rain\n", earlier, text_field="text")[0][0].text == "sun"  # options win

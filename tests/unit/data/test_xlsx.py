@@ -4,6 +4,7 @@ import builtins
 import datetime
 import gzip
 import io
+import re
 import zipfile
 
 import pytest
@@ -156,3 +157,49 @@ def test_without_openpyxl_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=r"pip install 'textbayes\[xlsx\]'"):
         list(XLSX.read(tmp_path / "x.xlsx"))
+
+
+@pytest.mark.parametrize("where", ["strings", "workbook", "sheet", "row", "cell", "inline"])
+def test_parts_of_millions_of_empty_elements_are_refused(tmp_path, where):
+    """openpyxl makes trees of what is not a row: a file of a megabyte, unpacked, took hundreds."""
+    path, strings = write(tmp_path / "a.xlsx", ["text"], ["tea"]), "xl/sharedStrings.xml"
+    files = {name: zipfile.ZipFile(path).read(name) for name in zipfile.ZipFile(path).namelist()}
+    if strings not in files:
+        files[strings] = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"></sst>'
+        kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+        types = f'<Override PartName="/{strings}" ContentType="{kind}" /></Types>'
+        files["[Content_Types].xml"] = files["[Content_Types].xml"].replace(b"</Types>", types.encode())
+    many = b"<b/>" * 300_000
+    part, mark, more = {
+        "strings": (strings, b"</sst>", b"<si>" + many + b"</si>"),
+        "workbook": ("xl/workbook.xml", b"</workbook>", b"<b>" + many + b"</b>"),
+        "sheet": ("xl/worksheets/sheet1.xml", b"</sheetData>", many),
+        "row": ("xl/worksheets/sheet1.xml", b"</sheetData>", b"<row>" + b"<c/>" * 300_000 + b"</row>"),
+        "cell": ("xl/worksheets/sheet1.xml", b"</sheetData>", b"<row><c>" + many + b"</c></row>"),
+        "inline": (
+            "xl/worksheets/sheet1.xml",
+            b"</sheetData>",
+            b'<row><c t="inlineStr"><is>' + many + b"</is></c></row>",
+        ),
+    }[where]
+    assert mark in files[part]
+    files[part] = files[part].replace(mark, more + mark)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    with pytest.raises(MalformedFileError, match=r"a\.xlsx.*: a row or a part of the workbook has 2\d\d,\d{3} tags"):
+        list(open_documents(path))
+
+
+def test_a_large_sheet_that_does_not_say_its_size_is_read(tmp_path):
+    """More tags in all than a row may have; the sheet is read once, not once more for its size."""
+    path = tmp_path / "a.xlsx"
+    write(path, ["text", *"abcdefgh"], *(["tea", *range(8)] for _ in range(6_600)))
+    files = {name: zipfile.ZipFile(path).read(name) for name in zipfile.ZipFile(path).namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert files[sheet].count(b"<") > 1 << 18  # as many as one row may have
+    for data in (files[sheet], re.sub(rb"<dimension[^>]*>", b"", files[sheet])):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in files:
+                archive.writestr(name, data if name == sheet else files[name])
+        assert sum(1 for _ in open_documents(path, duplicates="keep")) == 6_600

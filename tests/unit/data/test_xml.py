@@ -41,6 +41,20 @@ def test_an_entry_with_a_long_title_is_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("part", ["<b/>", "<b/>t", '<b c="1"/>', "<!---->", "<?b?>"])
+def test_an_entry_of_millions_of_empty_elements_is_refused(tmp_path, name, part):
+    """A tree of them takes thirty times their bytes and more; a long HTML text has few for its length."""
+    path, (file, entry) = tmp_path / name, FILES[name]
+    path.write_text(file.format(entry.format("a", "Tea").replace(">Tea", ">Tea" + part * 100_000)))
+    with pytest.raises(MalformedFileError, match="more than 65,536 tags and attributes, which no text needs"):
+        list(open_documents(path, max_record=1 << 21))
+    html = "<![CDATA[" + '<p class="a">Tea leaves, dried and rolled by hand.</p>' * 20_000 + "]]>"
+    path.write_text(file.format(entry.format("a", html)))
+    [read] = open_documents(path, max_record=1 << 21)
+    assert read.text.count("Tea leaves") == 20_000
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path, name):
     file, entry = FILES[name]
     text = file.format("".join(entry.format(k, f"Tea {k * k}") for k in range(500)))

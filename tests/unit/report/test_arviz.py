@@ -165,8 +165,24 @@ def test_texts_of_a_categorizer():
     assert data.posterior.coords["label"].values.tolist() == ["grain", "money", "sport"]
     assert data.posterior.coords["word"].values.tolist() == model.vectorizer_.get_feature_names_out().tolist()
     assert data.observed_data["y"].sum("document").values.tolist() == [8, 8, 8]
-    with pytest.raises(InputError, match="word 'prices' is not one of the model's; did you mean 'price'"):
-        to_inference_data(model, words=["corn", "prices"])
+    stems = model.vectorizer_.get_feature_names_out().tolist()
+    assert "price" in stems
+    found = to_inference_data(model, words=["corn", "prices"])  # a word in any form
+    assert found.posterior.coords["word"].values.tolist() == ["corn", "price"]
+    assert [row.word for row in summarise_draws(model, labels=["grain"], words=["Prices"])] == ["intercept", "price"]
+    with pytest.raises(InputError, match="word 'prize' is not one of the model's; did you mean 'price'"):
+        to_inference_data(model, words=["corn", "prize"])
+    with pytest.raises(InputError, match="word 'corn prices' is not one"):
+        to_inference_data(model, words=["corn prices"])
+
+
+def test_the_worst_diagnostics_are_among_those_of_the_summary(model):
+    rows = model.draws_.summary()
+    assert model.draws_.worst_diagnostics() == (max(row.r_hat for row in rows), min(row.ess_bulk for row in rows))
+    first = [model.draws_.ranking(k)[0] for k in range(2)]
+    few = [row for k in range(2) for row in rows if row.label == str(k) and row.word in ("intercept", str(first[k]))]
+    assert len(few) == 4
+    assert model.draws_.worst_diagnostics(1) == (max(row.r_hat for row in few), min(row.ess_bulk for row in few))
 
 
 @pytest.mark.parametrize(

@@ -341,7 +341,8 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     data = collect_report(model, texts, labels)
     assert data.averaged
     for group in data.words:
-        expected = {one.word: (one.low, one.high) for one in model.word_intervals(group.label, level=0.95, k=None)}
+        rows = model.word_intervals(group.label, level=0.95, k=None, whole=False)
+        expected = {one.word: (one.low, one.high) for one in rows}
         names = model.vectorizer_.get_feature_names_out()
         for word in group.words:
             (stemmed,) = model.vectorizer_.transform([word.word]).indices

@@ -182,6 +182,6 @@ def test_measures_of_a_judged_stream_are_those_of_trec(start, filtered):
     assert np.mean([grain.t9p, money.t9p]) == pytest.approx(expected["mean_t9p"])
     assert np.mean([grain.t9u, money.t9u]) == pytest.approx(expected["mean_t9u"])
     assert told.utility_in_words() == (
-        "T9P 0.040 (target 50), utility 2R-N +2.5, T9U +2.5: means of 1 topic with judged deliveries and 1 that "
-        "delivered nothing."
+        "TREC-9 measures: T9P 0.040 (target 50), utility 2R-N +2.5, T9U +2.5: means of 1 topic with judged "
+        "deliveries and 1 that delivered nothing."
     )

@@ -319,6 +319,21 @@ def test_threads_change_nothing():
         (draw(0, 1, share=1.0), None, "at least two are needed"),
         ([Document("a", "x y"), Document("b", "z")], None, "no labelled document has a label"),
         (draw(0, 20), ["gran"], "topic 'gran' has no relevant document and no statement"),
+        (
+            [Document("a", "x", ("b,c",)), Document("b", "y", ("c", "b"))],
+            ["b,d"],
+            r"choose among the labels 'b', 'b,c', 'c'",
+        ),
+        (
+            [Document("a", "x", ("oil,gas",)), Document("b", "y", ("tea",)), Document("c", "z", ("tea",))],
+            ["gas"],
+            r"a part of labels such as 'oil,gas': split them with label_separator=','$",
+        ),
+        (
+            [Document("a", "x", ("oil",)), Document("b", "y", ("tea",)), Document("c", "z", ("tea",))],
+            ["gas"],
+            "choose among the labels 'tea', 'oil'$",
+        ),
         ([Document("a", "…", ("t",)), Document("b", "12")], None, "hold no word"),
     ],
 )

@@ -44,8 +44,8 @@ class Chosen(NamedTuple):
     kept: Mapping[str, str]
 
 
-class NoTextFieldError(MalformedFileError):
-    """No field is known to be the text; ``names`` are those that there are, for a person to choose among.
+class NoFieldError(MalformedFileError):
+    """A field that is needed is not there; ``names`` are those that are, for a person to choose among.
 
     ``examples`` has the first rows, as far as they are known; ``sheet`` is another sheet that may hold the texts.
     """
@@ -56,15 +56,27 @@ class NoTextFieldError(MalformedFileError):
         self.examples: list[Mapping[str, str]] = []
         self.sheet: str | None = None
 
+    def show(self, rows: Iterable[Sequence[str]], names: Sequence[str]) -> None:
+        """Keep the first rows as examples."""
+        rows = itertools.islice(rows, MOST_ROWS)
+        self.examples = [first_of(dict(zip(names, row, strict=False))) for row in rows]
+
+
+class NoTextFieldError(NoFieldError):
+    """No field is known to be the text."""
+
     @property
     def has_label(self) -> bool:
         """Whether a field has a usual name of labels."""
         return any(_key(name) in LABEL_NAMES for name in self.names)
 
-    def show(self, rows: Iterable[Sequence[str]], names: Sequence[str]) -> None:
-        """Keep the first rows as examples."""
-        rows = itertools.islice(rows, MOST_ROWS)
-        self.examples = [first_of(dict(zip(names, row, strict=False))) for row in rows]
+
+class NoNamedFieldError(NoFieldError):
+    """There is no field that is called as ``option`` says; ``close`` is one of a similar name."""
+
+    option: str
+    wanted: str
+    close: str | None
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -161,7 +173,7 @@ class FieldReader:
         """The record of one row."""
         try:
             columns = self.choose(row, line)
-        except NoTextFieldError as error:
+        except NoFieldError as error:
             error.examples = [first_of(row)]
             raise
         self._layout.remember(row)
@@ -209,7 +221,9 @@ class FieldReader:
         close = difflib.get_close_matches(wanted, names[:_MOST_COMPARED], n=1)
         hint = f", for example {option}={close[0]!r}" if close else f" with {option}"
         cause = f"there is no field {wanted!r}; the fields are {_listed(names)}: choose among them{hint}"
-        raise MalformedFileError(self._source, cause, line)
+        error = NoNamedFieldError(self._source, cause, line, names)
+        error.option, error.wanted, error.close = option, wanted, close[0] if close else None
+        raise error
 
     def _no_text(self, names: tuple[str, ...], usual: Mapping[str, str]) -> str:
         could_be = [usual[name] for name in TEXT_NAMES if name in usual]
@@ -231,7 +245,7 @@ class FieldReader:
         layout.other_labels = tuple(name for name in others if name not in (*chosen.labels, *chosen.text))
         if expected is not None and self._text is None and _unlike(expected.text, chosen.text):
             layout.say(
-                f"{self._source} has no {_listed(expected.text)}, which the model was trained on; the text is read "
+                f"{self._source} has no {_listed(expected.text)}, which the training texts had; the text is read "
                 f"from {_listed(chosen.text)} (text_field names another)"
             )
 

@@ -22,7 +22,7 @@ from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import (
     ColumnOptions,
     FieldReader,
-    NoTextFieldError,
+    NoFieldError,
     check_header_row,
     checked_header,
     has_usual_names,
@@ -147,11 +147,11 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _TableForm) 
             layout.add(header_row=start)
             try:
                 fields.choose(names, start)
-            except NoTextFieldError as error:
+            except NoFieldError as error:
                 with contextlib.suppress(csv.Error, MalformedFileError):  # what follows is not what is wrong
                     error.show(rows, names)
                 raise
-        elif row:
+        elif any(row) or len(row) == 1:  # spreadsheets write rows of empty cells, also below the last
             if len(row) == len(names):
                 yield fields.record(dict(zip(names, row, strict=True)), start)
             else:

@@ -14,6 +14,7 @@ import contextlib
 import datetime
 import io
 import itertools
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import (
     ColumnOptions,
     FieldReader,
-    NoTextFieldError,
+    NoFieldError,
     check_header_row,
     checked_header,
 )
@@ -37,6 +38,11 @@ _MOST_ROWS = 1 << 20  # Excel's own limit; a damaged file can claim any number
 _BLOCK = 256  # rows taken at a time
 _LOOKED_AT = 20  # rows among which a header is looked for
 _MOST_LISTED = 20  # sheets that a message names
+_FEW_TAGS, _MOST_TAGS = 1 << 18, 1 << 21  # a row of Excel's 16,384 cells has some 150,000 tags and attributes
+_TAGS_A_BYTE = 2  # that many may a part have for each byte of the workbook: short texts, each once, have one or two
+_HEAD = 4096
+_SHEET = re.compile(rb"<(?:\w+:)?worksheet\b")
+_NO_SIZE = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData/></worksheet>'
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 
 
@@ -81,7 +87,7 @@ def read_xlsx(
             layout.say(f"{label} has {len(pages)} sheets: {listed}; {chosen.title!r} is read, sheet=NAME reads another")
         try:
             yield from _documents(_numbered(chosen, label), fields, layout, header, header_row, label)
-        except NoTextFieldError as error:
+        except NoFieldError as error:
             if len(pages) > 1:
                 error.add_note(f"sheets: {_listed(pages, label, claimed)}; choose one with sheet=NAME")
                 error.sheet = None if page is not None else _larger(pages, chosen.title, claimed, label)
@@ -102,7 +108,7 @@ def _documents(
         named = list(names[1])
         try:
             fields.choose(checked_header([name for name in named if name], label, names[0]), names[0])
-        except NoTextFieldError as error:
+        except NoFieldError as error:
             error.show((row for _, row in rows), named)
             raise
     else:
@@ -136,18 +142,21 @@ def _workbook(source: Source, label: str) -> Iterator[Any]:
     try:
         # With defusedxml openpyxl refuses entities, with which XML files become bombs.
         import defusedxml  # noqa: F401
-        from openpyxl import load_workbook
+        from openpyxl.reader.excel import ExcelReader
     except ImportError:
         raise MissingExtraError("openpyxl", "xlsx", "reading Excel workbooks") from None
     with open_input(source) as stream:
         data = io.BytesIO(read_bytes(stream, _LARGEST))
     _check_size(data, label, limits_of(source))
     with _Guard(label):
-        book = load_workbook(data, read_only=True, data_only=True, keep_links=False)
+        reader = ExcelReader(data, read_only=True, data_only=True, keep_links=False)
+        reader.archive = _Archive(data, label)
+        reader.read()
+        reader.archive.loading = False
     try:
-        yield book
+        yield reader.wb
     finally:
-        book.close()
+        reader.archive.close()
 
 
 def _numbered(page: Any, label: str) -> Iterator[tuple[int, list[str]]]:
@@ -157,15 +166,18 @@ def _numbered(page: Any, label: str) -> Iterator[tuple[int, list[str]]]:
         rows = page.iter_rows(values_only=True)
     number = 0
     while True:
+        block = []
         with _Guard(label, number + 1):
-            block = list(itertools.islice(rows, _BLOCK))
+            for cells in itertools.islice(rows, _BLOCK):
+                page.parent._archive.row_ended()
+                block.append(cells)
         if not block:
             return
         if number + len(block) > _MOST_ROWS:
             raise MalformedFileError(label, f"more than {_MOST_ROWS:,} rows, which no workbook has; save it anew")
         for cells in block:
             number += 1
-            row = [_as_text(cell) for cell in cells]
+            row = ["" if cell is None else _as_text(cell) for cell in cells]
             while row and not row[-1]:
                 row.pop()
             if row:
@@ -241,6 +253,54 @@ def _check_size(data: io.BytesIO, label: str, limits: Limits) -> None:
         raise _unreadable(label, error) from error
 
 
+class _Archive(zipfile.ZipFile):
+    """The parts of a workbook, with a bound on the tags of each, since openpyxl makes trees; each row counts anew."""
+
+    def __init__(self, data: io.BytesIO, label: str) -> None:
+        super().__init__(data)
+        self._label, self._size = label, data.getbuffer().nbytes
+        self._tags, self.loading = 0, True
+
+    def open(self, *args: Any, **options: Any) -> Any:
+        part: Any = super().open(*args, **options)
+        head = part.peek(_HEAD)[:_HEAD]
+        self.row_ended()
+        if self.loading and _SHEET.search(head) and b"dimension" not in head:
+            return io.BytesIO(_NO_SIZE)  # openpyxl would read all rows to look for the size
+        return _Part(part, self)
+
+    def row_ended(self) -> None:
+        """Forget the tags of what openpyxl has thrown away."""
+        self._tags = 0
+
+    def count(self, piece: bytes) -> None:
+        """Count the tags of what is read; the texts of a large workbook, each once, are one part with many."""
+        self._tags += piece.count(b"<") + piece.count(b"=")
+        most = max(_FEW_TAGS, _TAGS_A_BYTE * self._size)
+        if self._tags > (most if self.loading else min(most, _MOST_TAGS)):
+            cause = f"a row or a part of the workbook has {self._tags:,} tags and attributes, which no table needs"
+            raise MalformedFileError(self._label, f"{cause}: save it anew as .xlsx, or as CSV")
+
+
+class _Part(io.RawIOBase):
+    """A part of a workbook whose tags are counted as it is read."""
+
+    def __init__(self, part: Any, archive: _Archive) -> None:
+        self._part, self._archive = part, archive
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size: int = self._part.readinto(buffer)
+        self._archive.count(bytes(buffer[:size]))
+        return size
+
+    def close(self) -> None:
+        self._part.close()
+        super().close()
+
+
 class _Guard:
     """Turns whatever openpyxl meets in a damaged workbook into a refusal, and keeps its warnings to itself."""
 
@@ -254,6 +314,8 @@ class _Guard:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self._warnings.__exit__(kind, error, trace)
+        if error is not None and isinstance(error.__cause__, InputError):
+            raise error.__cause__  # openpyxl speaks of a part of the file where this says what is wrong with it
         if isinstance(error, Exception) and not isinstance(error, (InputError, MemoryError)):
             raise _unreadable(self._label, error, self._line) from error
 
@@ -268,13 +330,11 @@ def _unreadable(label: str, error: Exception, line: int | None = None) -> Malfor
 def _as_text(value: Any) -> str:
     """A cell as text.
 
-    >>> [_as_text(value) for value in (12345.0, 0.1, True, None, datetime.datetime(2024, 5, 1), "#N/A")]
-    ['12345', '0.1', 'TRUE', '', '2024-05-01', '']
+    >>> [_as_text(value) for value in (12345.0, 0.1, True, datetime.datetime(2024, 5, 1), "#N/A")]
+    ['12345', '0.1', 'TRUE', '2024-05-01', '']
     """
     if isinstance(value, str):
         return "" if value in _ERRORS else value
-    if value is None:
-        return ""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
