@@ -75,6 +75,7 @@ def test_a_filter_from_a_model_that_was_trained(folder, lines, run, tmp_path):
     ("model", "cause"),
     [
         ("counts", "cannot go on from a model of type 'counts'"),
+        ("svm", "cannot go on from a model of type 'svm'"),
         ("linear", "has no standard errors of its weights"),
     ],
 )

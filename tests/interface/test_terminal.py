@@ -104,6 +104,9 @@ def test_messages_of_the_library_in_the_words_of_the_command_line():
     @click.option("--encoding")
     @click.option("--jobs", "n_jobs")
     @click.option("--download", is_flag=True)
+    @click.option("--calibrate", is_flag=True)
+    @click.option("--calibrate-by")
+    @click.option("--refit/--no-refit")
     def command() -> None: ...
 
     group = click.Group(commands={"command": command})
@@ -113,6 +116,8 @@ def test_messages_of_the_library_in_the_words_of_the_command_line():
         assert as_options("name one as label_field", owner) == "name one as --label-field"
         assert as_options("pass download=True, or", owner) == "pass --download, or"
         assert as_options("the file's encoding; other=3", owner) == "the file's encoding; other=3"
+        assert as_options("calibrate='beta', or calibrate=True", owner) == "--calibrate-by beta, or --calibrate"
+        assert as_options("refit=False keeps them", owner) == "--no-refit keeps them"
     assert as_options("encoding='x'", None) == "encoding='x'"
 
 

@@ -106,7 +106,8 @@ def _no_output(error: click.ClickException) -> str:
 def as_options(message: str, command: click.Command | None) -> str:
     """A message of the library in the words of the command line: ``encoding='latin-1'`` is ``--encoding latin-1``.
 
-    Only parameters that the command has under the same name are rewritten.
+    Only parameters that the command has under the same name are rewritten, and values of a flag that has an option with
+    ``-by`` beside it: ``calibrate='beta'`` is ``--calibrate-by beta``.
     """
     for parameter in _options(command):
         if not parameter.name:
@@ -114,8 +115,11 @@ def as_options(message: str, command: click.Command | None) -> str:
         option = max(parameter.opts, key=len)
         if parameter.is_flag:
             message = re.sub(rf"\b{parameter.name}=True\b", option, message)
+            for other in parameter.secondary_opts:
+                message = re.sub(rf"\b{parameter.name}=False\b", other, message)
         else:
-            message = re.sub(rf"\b{parameter.name}='([^']*)'", functools.partial(_typed, option), message)
+            name = re.sub("_by$", "(?:_by)?", parameter.name)
+            message = re.sub(rf"\b{name}='([^']*)'", functools.partial(_typed, option), message)
             message = re.sub(rf"\b{parameter.name}=(?=[\w.−-])", f"{option} ", message)
         message = re.sub(rf"\bleave out {parameter.name}\b", f"leave out {option}", message)
         if "_" in parameter.name:  # one-word names are ordinary words as well

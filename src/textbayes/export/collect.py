@@ -65,7 +65,10 @@ def scoring_of(model: TextCategorizer) -> Scoring:
                 "model by itself, or with --link logit"
             )
         if part.columns is not None or len(set(part.weight)) > 1:
-            raise NotSupportedError("an ensemble of other than linear models cannot be exported; train with --model")
+            raise NotSupportedError(
+                "an ensemble of other than linear models with weights by label, or words of their own, cannot be "
+                "exported; train one of its models by itself, such as --model linear"
+            )
         _add(scoring, views, own, ensemble.calibration * float(part.weight[0]), model.posterior_predictive)
     if space.kind == "multiclass":
         scoring.normalise = "softmax" if ensemble.is_softmax else "own"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
@@ -143,14 +143,18 @@ class TextModel:
     @classmethod
     def from_name(cls, **parameters: Any) -> Self:
         """An estimator with these parameters; others as they suit texts."""
-        known = list(inspect.signature(cls).parameters)
-        unknown = [name for name in parameters if name not in known]
+        cls._check_names(parameters, list(inspect.signature(cls).parameters))
+        return cls(**parameters)
+
+    @classmethod
+    def _check_names(cls, given: Iterable[str], known: Sequence[str]) -> None:
+        """Refuse parameters that are not among the known ones."""
+        unknown = [name for name in given if name not in known]
         if unknown:
             raise InputError(
                 f"model {cls.model_type!r} has no parameter {unknown[0]!r}; it has: {', '.join(known)}"
                 f"{did_you_mean(unknown[0], known)}"
             )
-        return cls(**parameters)
 
     def fit_features(
         self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None

@@ -114,7 +114,7 @@ def _known(ensemble: Any) -> _Known:
         )
     if isinstance(fitted, BayesOnlineClassifier) and calibration == 1.0:  # and Gaussian processes
         return _online(fitted)
-    if not isinstance(fitted, LinearModel):
+    if not isinstance(fitted, LinearModel) or not fitted.gives_intervals:
         raise InputError(
             f"a filter cannot go on from a model of type {_types(ensemble)!r}: it needs a Gaussian posterior of "
             "weights; use one of train --model online or gp, or a linear one of train --intervals"

@@ -116,7 +116,7 @@ def test_settings_of_a_count_model_are_given_beside_those_of_the_classifier():
     made = make_model("counts:beta=[2,1,500,4,1.5],dispersion_scale=length")
     assert made.model.dispersion_scale == "length"
     assert made.check_settings() is None
-    with pytest.raises(InputError, match="no parameter 'dispersion_scale'"):
+    with pytest.raises(InputError, match=r"no parameter 'dispersion_scale'; it has: model, .*, rate_means"):
         make_model("counts:model=poisson,dispersion_scale=2")
 
 

@@ -39,6 +39,13 @@ def test_models_without_a_formula(model, name, sentence, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_pools_by_label(tmp_path):
+    model = TextCategorizer(TextVectorizer(), model=["linear", "counts:model=multinomial"], pool="best", cv=2)
+    model.fit(TEXTS, [[label, *["even"] * (i % 2)] for i, label in enumerate(LABELS)])
+    with pytest.raises(NotSupportedError, match=r"weights by label.*train one of its models by itself"):
+        export_scoring(model, tmp_path / "m.json")
+
+
 def test_lengths_of_texts_that_are_read_as_characters(tmp_path):
     model = trained("counts:model=poisson", analyzer="char_wb", ngram_range=(2, 3))
     with pytest.raises(NotSupportedError, match="count model of characters"):

@@ -66,10 +66,8 @@ class CountsModel(TextModel):
         model = parameters.get("model", signature(cls).parameters["model"].default)
         own = {name: value for name, value in parameters.items() if name in signature(cls).parameters}
         settings = {name: value for name, value in parameters.items() if name not in own}
-        known = [one.name for one in fields(make_count_model(model))]
-        if settings and set(settings) <= set(known):
-            return cls(**own | {"model": make_count_model(model, **settings)})
-        return super().from_name(**parameters)
+        cls._check_names(settings, [*signature(cls).parameters, *(one.name for one in fields(make_count_model(model)))])
+        return cls(**own | {"model": make_count_model(model, **settings)}) if settings else super().from_name(**own)
 
     @property
     def classifiers(self) -> list[BayesCountClassifier]:

@@ -46,11 +46,13 @@ def with_shared_mean(problem: Problem, scale: float, tol: float, max_iter: int) 
     check_positive("shared_scale", scale, "1.0")
     n_labels, n_features = problem.y.shape[1], problem.X.shape[1]
     if n_labels < 2:
-        raise InputError("shared_scale is for two labels or more, which share strength; leave it out")
+        raise InputError(
+            "shared_scale is for two labels or more with weights of their own, not two classes; leave it out"
+        )
     if problem.prior.name != "gaussian" or problem.prior.signed:
         raise NotSupportedError(
-            f"shared_scale needs a Gaussian prior without signs and the prior is {problem.prior.name!r}; use "
-            "prior='gaussian' and no prior file"
+            f"shared_scale needs a Gaussian prior without signs and the prior is {problem.prior.name!r}; take "
+            "a Gaussian one and no prior file"
         )
     if problem.words is not None:
         raise NotSupportedError("shared_scale is for the same words in all labels; leave out select and refit_k")
