@@ -29,6 +29,7 @@ from textbayes.data.streams import DAMAGE, damaged, open_input
 from textbayes.screen.duplicates import PUBMED_FIELDS, Merged, merge_duplicates, with_own_ids
 
 MOST_RECORDS = 500_000
+_MOST_COLUMNS = 16_384  # as many as Excel has
 _SEVERAL = 5  # records of a preview
 _ROWS = ("csv", "tsv", "jsonl", "xlsx", "parquet")  # formats whose fields have names of anybody's choice
 _LOOKED_AT = 64 << 20  # bytes that tell an encoding
@@ -229,7 +230,16 @@ def read_documents(path: Path, format: str | None = None, **options: Any) -> Ite
     for number, document in enumerate(open_documents(path, format, **options, **_usual(path, format)), start=1):
         if number > MOST_RECORDS:
             raise InputError(f"{path.name} has more than {MOST_RECORDS:,} records, which is the most; split it")
+        _check_width(path, len(document.fields))
         yield _storable(document, number)
+
+
+def _check_width(path: Path, n_columns: int) -> None:
+    if n_columns > _MOST_COLUMNS:
+        raise InputError(
+            f"{path.name} has {n_columns:,} columns, more than the {_MOST_COLUMNS:,} of a spreadsheet; give a table "
+            "with the columns of the title, the text and the labels"
+        )
 
 
 def _usual(path: Path, format: str) -> dict[str, Any]:
@@ -265,7 +275,11 @@ def _field_names(path: Path, format: str) -> list[str]:
     try:
         first = next(open_documents(path, format, **_usual(path, format)), None)
     except NoTextFieldError as error:
-        return list(error.names)
+        names = list(error.names)
+        _check_width(path, len(names))
+        return names
+    if first is not None:
+        _check_width(path, len(first.fields))
     return [] if first is None else list(first.fields)
 
 

@@ -186,6 +186,17 @@ def test_tables_of_any_spreadsheet_are_read(encoding):
     assert preview("refs.ris", ris).records[0].text.startswith("Thé vert")
 
 
+@pytest.mark.parametrize("names", ["c{}", "text,c{}"])
+@pytest.mark.parametrize("place", ["/uploads", "/models"])
+def test_tables_of_far_too_many_columns_are_refused(client, names, place):
+    """A page would list them nine times."""
+    header = ",".join(names.format(0) if i == 0 else f"c{i}" for i in range(20_000))
+    sent = client.post(place, files={"file": ("x.csv", header + "\n" + "a," * (header.count(",")) + "b\n")})
+    assert sent.status_code == 400
+    assert re.search(r"x.csv has 20,00\d columns, more than the 16,384 of a spreadsheet", sent.text)
+    assert len(sent.text) < 20_000
+
+
 def test_the_preview_says_what_was_taken_from_where_and_is_changed(client):
     """Title, text, id and links; where the text alone is chosen the title stays what it was."""
     file = "study,title,Abstract,notes,DOI,Year\na1,Green tea,Brewed.,Kettles boil,10.1000/a,1999\n"

@@ -277,6 +277,10 @@ def test_a_snapshot_whose_numbers_do_not_belong_together_is_refused(name, start)
 
 PARTS = {
     "a word before the lexicon": ("topic0.words", lambda words: np.append(words[:-1], -1)),
+    "a word before the lexicon, with a weight": (
+        "topic0.words topic0.posterior.words",
+        lambda words: np.append(words[:-1], -1),
+    ),
     "a word that another topic's weights have": ("topic0.words", lambda words: words[::-1].copy()),
     "an example that is not kept": ("topic0.examples", lambda examples: examples + 10**6),
     "a count before the lexicon": ("topic0.relevant.columns", lambda columns: columns - 10**6),
@@ -299,7 +303,7 @@ def test_every_array_of_a_snapshot_is_checked(name, start, stream, filtered):
     with FilterFolder.open(path) as folder:
         left = states(folder.filter)
     key, change = PARTS[name]
-    write_container(place, FILTER_FILE, meta, {**arrays, key: change(arrays[key])})
+    write_container(place, FILTER_FILE, meta, {**arrays, **{part: change(arrays[part]) for part in key.split()}})
     with FilterFolder.open(path) as folder:  # by an older snapshot and the log
         assert states(folder.filter) == left
         assert "is a damaged filter file" in folder.notes[0]
