@@ -104,7 +104,7 @@ def test_half_of_the_first_texts_are_drawn_at_random_and_weighted(room, me, topi
     review, place = room.review(topics), ReviewerQueue(me.id, TOPIC)
     seen = answer_on(review, place, 30)
     with review.looking() as assignments:
-        reasons = assignments.reasons(TOPIC)
+        reasons = assignments.reasons(place)
     at_random = [reasons[id] == "random" for id in seen]
     assert 10 <= sum(at_random) <= 16
     with review.labelling() as labelling:
