@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 import time
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 
 LOCAL_USER = "me"  # the one person of a room on one's own machine
+_JOINERS = "\u200c\u200d"  # which some scripts cannot be written without
 SHORTEST_PASSWORD, _LONGEST_PASSWORD = 10, 1_000
 _SESSION_SECONDS = 14 * 86_400.0
 _MOST_AN_HOUR = 2_000  # lines of the audit log, beyond which failed log-ins are not noted
@@ -86,6 +88,11 @@ def create_user(store: Store, name: str, password: str | None, admin: bool = Fal
 def add_user(session: DatabaseSession, name: str, hashed: str | None, admin: bool = False, by: str = "") -> User:
     """Add an account whose password is hashed already; else as :func:`create_user`."""
     tidy = checked_name(name)
+    if any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in tidy):
+        raise InputError("the name has characters that cannot be seen; choose one without them")
+    alike = next((one for one in session.scalars(select(User.name)) if _looks(one) == _looks(tidy)), None)
+    if alike is not None:
+        raise InputError(f"there is already an account called {alike!r}; choose another name")
     user = User(name=tidy, password=hashed, admin=admin, active=True)
     try:
         with session.begin_nested():
@@ -94,6 +101,12 @@ def add_user(session: DatabaseSession, name: str, hashed: str | None, admin: boo
         raise InputError(f"there is already an account called {tidy!r}; choose another name") from None
     note_audit(session, by or tidy, "create account", tidy)
     return user
+
+
+def _looks(name: str) -> str:
+    """What names that are taken for one another have in common: all but capitals, joiners and forms of letters."""
+    seen = "".join(one for one in name if one not in _JOINERS)
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
 
 
 def hash_password(password: str) -> str:

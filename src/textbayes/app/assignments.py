@@ -21,7 +21,7 @@ from textbayes.store.event_folder import Entry
 
 Words = TypeVar("Words", str, tuple[str, ...])
 AHEAD = 2  # records in a queue: the one that is read, and the next, which is there before it is asked for
-GOLD_EVERY = 10  # answers of a person to one gold question
+GOLD_EVERY = 10  # questions to a person for one gold question, on average
 LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what is in the queue
 
 
@@ -133,6 +133,7 @@ class Assignments:
         self.goal: Goal | None = None
         self.marks = Marks()
         self._reasons: dict[tuple[str, str], str] = {}
+        self._gold_reasons: dict[tuple[ReviewerQueue, str], str] = {}  # why each person was given one, as they see it
         self._waiting: dict[str, dict[str, None]] = defaultdict(dict)  # answered by one person, to be read by another
 
     # -- what happens ------------------------------------------------------------------------------------------------
@@ -306,6 +307,7 @@ class Assignments:
                         del theirs[id]
         self.held[reviewer] |= records
         self._reasons |= {(reviewer.topic, id): reason for id, reason in new.items()}
+        self._gold_reasons |= {(reviewer, id): reason for id, reason in records.items() if id in self.gold}
         if new:
             yield {"kind": "handed_out", "topic": reviewer.topic, "records": new}
 
@@ -394,9 +396,15 @@ class Assignments:
             return CONFLICT if self.labels is not None and self.labels.is_void(settled) else settled
         return next(iter(said.values()))
 
+    def stands_for(self, user: int, topic: str, id: str) -> str | None:
+        """What stands of a record as far as a person may know: of a gold question as if nobody else had been asked."""
+        if self.knows_gold(user, id):
+            return self.answer(topic, id)
+        return None if self.double else self.own(user, self.opinions[topic].get(id, {}))
+
     def answer_for(self, user: int, topic: str, id: str) -> str | None:
         """What a person may see of the answer to a record: what stands, or else their own."""
-        stands = self.answer(topic, id) if self.knows_gold(user, id) else None
+        stands = self.stands_for(user, topic, id)
         if stands is not None:
             return stands
         said = self.opinions[topic].get(id, {})
@@ -431,6 +439,15 @@ class Assignments:
             return self.answer(entry["topic"], entry["id"]) is not None
         return entry["kind"] not in ("note", "tags") or self._all_read(entry["id"])
 
+    def shown_to(self, user: int, who: int, entry: Entry) -> Entry | None:
+        """What a person may see of an event of another; that gold questions were handed out is left out."""
+        if not self.may_see(user, who, entry):
+            return None
+        if entry["kind"] != "handed_out" or self.person(who) == user:
+            return entry
+        records = {id: reason for id, reason in entry["records"].items() if self.knows_gold(user, id)}
+        return {**entry, "records": records} if records else None
+
     def all_seen(self, user: int, id: str) -> bool:
         """Whether a person may see everything that others said of a record."""
         return self.sees_all(user) or (self.knows_gold(user, id) and (not self.double or self._all_read(id)))
@@ -439,14 +456,17 @@ class Assignments:
         """Whether a text is no gold question, or one whose answer this person may know."""
         return id not in self.gold or self.person(self.gold[id].user) == user or self.sees_all(user)
 
-    def gold_due(self, reviewer: ReviewerQueue) -> str | None:
-        """The gold question that a person is to be asked by now: one in ten, as long as there are any."""
-        asked = [*self.history[reviewer], *self.held[reviewer], *self.later[reviewer]]
-        if len(asked) < GOLD_EVERY * (1 + sum(id in self.gold for id in asked)) - 1:
-            return None
+    def gold_for(self, reviewer: ReviewerQueue) -> list[str]:
+        """The gold questions that a person was not asked yet and may be."""
+        asked = {*self.history[reviewer], *self.held[reviewer], *self.later[reviewer]}
         said = self.opinions[reviewer.topic]
         free = (id for id in self.gold if id not in asked and not self.knows_gold(reviewer.user, id))
-        return next((id for id in free if self.own(reviewer.user, said.get(id, {})) is None), None)
+        return [id for id in free if self.own(reviewer.user, said.get(id, {})) is None]
+
+    def own_gold(self, user: int, topic: str) -> list[str]:
+        """The gold questions that a person has answered and must not know as such."""
+        unknown = (id for id in self.gold if not self.knows_gold(user, id))
+        return [id for id in unknown if self.own(user, self.opinions[topic].get(id, {})) is not None]
 
     def gold_answers(self, topic: str) -> dict[int, list[bool]]:
         """Whether each answer of a person to a gold question is right."""
@@ -467,9 +487,10 @@ class Assignments:
         """Records that are included on title and abstract, in the order of their answers: their full text is read."""
         return [id for id in self.opinions[topic] if self.answer(topic, id) == "relevant"]
 
-    def reasons(self, topic: str) -> dict[str, str]:
-        """The strategy that first handed out each record."""
-        return {id: reason for (one, id), reason in self._reasons.items() if one == topic}
+    def reasons(self, reviewer: ReviewerQueue) -> dict[str, str]:
+        """The strategy that first handed out each record, as far as a person may know."""
+        gold = {id: reason for (one, id), reason in self._gold_reasons.items() if one == reviewer}
+        return gold | {id: reason for (one, id), reason in self._reasons.items() if one == reviewer.topic}
 
     def n_waiting(self, topic: str) -> int:
         """Records that one person has answered, and another is to."""

@@ -15,7 +15,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from textbayes.app.accounts import names_of
-from textbayes.app.assignments import Assignments
+from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.database import Event, User
 from textbayes.app.labelling import CONFLICT, TOPIC, WITHDRAWN, Label, Labels
 from textbayes.app.live import CATEGORIES, LiveReview, ReviewRegistry
@@ -188,12 +188,14 @@ class Standing:
     growth: Growth | None
 
 
-def standing(review: LiveReview, look_ahead: bool = True) -> Standing:
+def standing(review: LiveReview, user: int | None = None, look_ahead: bool = True) -> Standing:
     """How a project stands.
 
     Parameters
     ----------
     review : LiveReview
+    user : int, optional
+        Who looks: a gold question that they have answered, and do not know as such, counts as other texts do.
     look_ahead : bool
         Whether it is said how accuracy will grow, which takes longer.
     """
@@ -202,10 +204,14 @@ def standing(review: LiveReview, look_ahead: bool = True) -> Standing:
         growth = labelling.growth(_AHEAD) if look_ahead else None
     with review.looking() as assignments:
         labels = labels_of(assignments)
+        own_gold = [] if user is None else assignments.own_gold(user, TOPIC)
         answered = assignments.opinions[TOPIC].keys() - assignments.gold.keys()  # whose answers are not for all
-        given = [answer for id in answered if (answer := assignments.answer(TOPIC, id)) is not None]
+        stands = [assignments.answer(TOPIC, id) for id in answered]
+        stands += [assignments.stands_for(user, TOPIC, id) for id in own_gold if user is not None]
+        given = [answer for answer in stands if answer is not None]
         told = [labels.numbers(answer) for answer in given if answer != CONFLICT]
         n_conflicts, n_waiting = len(given) - len(told), assignments.n_waiting(TOPIC)
+        n_waiting += len(own_gold) if assignments.double else 0
         right = assignments.gold_answers(TOPIC)
         counts = Counter(number for numbers in told if numbers is not None for number in numbers)
         rows = [(label, counts[label.number]) for label in labels.in_use]
@@ -227,7 +233,7 @@ def training_texts(registry: ReviewRegistry, review: LiveReview, user: int) -> t
     registry : ReviewRegistry
     review : LiveReview
     user : int
-        Who asks: gold questions count as labelled for those who may know the answers.
+        Who asks: gold questions have their label for those who may know it, and one's own for others.
     """
     _check(review)
     names, rows = _names(review, user), documents_of(registry, review)
@@ -249,12 +255,12 @@ def table_of_labels(registry: ReviewRegistry, review: LiveReview, user: int) -> 
     """
     rows, people = [], names_of(registry.store)
     with review.looking() as assignments:
-        labels, reasons = labels_of(assignments), assignments.reasons(TOPIC)
+        labels, reasons = labels_of(assignments), assignments.reasons(ReviewerQueue(user, TOPIC))
         several, double = labels.several, assignments.double
         ids = review.collection.ids
-        stands = {id: assignments.answer(TOPIC, id) if assignments.knows_gold(user, id) else
-                  assignments.answer_for(user, TOPIC, id) for id in ids}  # fmt: skip
-        waiting = {id for id in assignments.opinions[TOPIC] if stands[id] is None}
+        stands = {id: assignments.stands_for(user, TOPIC, id) for id in ids}
+        known = assignments.opinions[TOPIC].keys() - assignments.gold.keys()
+        waiting = {id for id in (*known, *assignments.own_gold(user, TOPIC)) if stands[id] is None}
         notes = {id: assignments.notes_for(user, id) for id in assignments.notes}
         said = {id: assignments.answers_for(user, TOPIC, id) for id in assignments.opinions[TOPIC]} if double else {}
         by = {
@@ -291,5 +297,5 @@ def _names(review: LiveReview, user: int) -> dict[str, tuple[str, ...]]:
     with review.looking() as assignments:
         labels = labels_of(assignments)
         answered = assignments.opinions[TOPIC].keys() | assignments.gold.keys()
-        found = {id: labels.names(assignments.answer(TOPIC, id)) for id in answered if assignments.knows_gold(user, id)}
+        found = {id: labels.names(assignments.stands_for(user, TOPIC, id)) for id in answered}
     return {id: names for id, names in found.items() if names is not None and (names or labels.several)}

@@ -226,9 +226,10 @@ def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> by
         with review.looking() as assignments:
             events = [
                 {"user": people.get(assignments.person(one.user_id), "").removesuffix(FROM_FILE), "time": one.time,
-                 "body": one.body}
+                 "body": body}
                 for one in stored
-                if one.body["kind"] not in _OF_ROOM and assignments.may_see(user, one.user_id, one.body)
+                if one.body["kind"] not in _OF_ROOM
+                and (body := assignments.shown_to(user, one.user_id, one.body)) is not None
             ]  # fmt: skip
         archive.writestr("events.jsonl", _lines(events))
         merged = session.scalars(select(Duplicate).where(Duplicate.project_id == review.id).order_by(Duplicate.id))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from textbayes.app.assignments import AHEAD, Assignments, ReviewerQueue
-from textbayes.app.labelling import AT_RANDOM, CONFLICT, WITHDRAWN
+from textbayes.app.assignments import AHEAD, GOLD_EVERY, Assignments, ReviewerQueue
+from textbayes.app.labelling import CONFLICT, WITHDRAWN
 from textbayes.app.live import CATEGORIES, LiveReview
 from textbayes.app.marks import checked_list
 from textbayes.app.own_models import is_among_two
@@ -180,6 +181,7 @@ def judge(
 
 
 MOST_AT_ONCE = 500  # records answered together
+_chance = random.SystemRandom()
 
 
 def judge_many(
@@ -378,15 +380,17 @@ def _handed_out(
     for reviewer, ahead in hungry.items():
         wanted = max(ahead - len(assignments.held[reviewer]), 0)
         again = [id for id in assignments.to_read_again(reviewer.user, reviewer.topic) if id not in given_again]
-        gold = assignments.gold_due(reviewer) if wanted else None
-        again = again[: wanted - (gold is not None)]
-        given_again |= set(again)
-        given = dict.fromkeys(again, "second reading")
-        if gold is not None:
-            given[gold] = AT_RANDOM  # like others: nobody is to know
-        while new and len(given) < wanted:
-            id, reason = new.pop(0)
-            given[id] = reason
+        gold = assignments.gold_for(reviewer)
+        given: dict[str, str] = {}
+        while len(given) < wanted and (again or new):
+            # A gold question comes at random in place of another text, and looks like it: nobody is to know.
+            asked = gold.pop(_chance.randrange(len(gold))) if gold and _chance.random() * GOLD_EVERY < 1.0 else None
+            if again:
+                given[asked or again[0]] = "second reading"
+                given_again |= set() if asked else {again.pop(0)}
+            else:
+                given[asked or new[0][0]] = new[0][1]
+                del new[: asked is None]
         if (
             not given and not assignments.held[reviewer] and not picks
         ):  # nothing is free: what was put aside, or left behind

@@ -387,7 +387,8 @@ def _wanted(review: LiveReview, assignments: Assignments, reviewer: ReviewerQueu
         ids = [id for id in assignments.gold if assignments.knows_gold(reviewer.user, id)]
     elif show == "aside":
         seen = [one for one in assignments.later if one == reviewer or (one.topic == topic and not assignments.double)]
-        ids = [id for one in seen for id in assignments.later[one]]
+        ids = [id for one in seen for id in assignments.later[one]
+               if one == reviewer or assignments.knows_gold(reviewer.user, id)]  # fmt: skip
     elif assignments.labels is not None and show.isdecimal():
         numbers = assignments.labels.numbers
         answered = assignments.opinions[topic].keys() | assignments.gold.keys()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textbayes.app.assignments import GOLD_EVERY, LEFT_AFTER, Assignments, ReviewerQueue
+from textbayes.app.assignments import LEFT_AFTER, Assignments, ReviewerQueue
 from textbayes.app.labelling import CONFLICT, Labels
 
 ANN, BOB = 1, 2
@@ -194,20 +194,21 @@ def gold(assignments, user, id, answer):
     return assignments.apply(user, 0.0, {"kind": "gold", "topic": "t", "id": id, "answer": answer})
 
 
-def test_one_question_in_ten_is_a_gold_question_until_there_are_no_more():
+def test_gold_questions_are_asked_of_all_but_their_maker_and_the_model_learns_none():
     assignments = of_labels(double=False)
     cid = ReviewerQueue(3, "t")
     for id in ("g", "h"):
         entries = gold(assignments, ANN, id, "1")
         assert learnt(entries) == [(id, "withdrawn")]
         assert entries[1]["records"] == {id: ""}, "the model neither learns nor picks it"
-    for k in range(4 * GOLD_EVERY):
-        due = assignments.gold_due(cid)
-        assert due == {GOLD_EVERY - 1: "g", 2 * GOLD_EVERY - 1: "h"}.get(k)
-        if due is not None:
-            assert give(assignments, 3, due) == [], "the model knows it as out"
-        assert learnt(say(assignments, 3, due or str(k), "2")) == ([] if due else [(str(k), "2")])
-    assert assignments.gold_due(ReviewerQueue(ANN, "t")) is None, "Ann made them"
+    for left in (["g", "h"], ["h"]):
+        assert assignments.gold_for(cid) == left
+        assert give(assignments, 3, left[0]) == [], "the model knows it as out"
+        assert assignments.gold_for(cid) == left[1:]
+        assert assignments.own_gold(3, "t") == ["g", "h"][: 2 - len(left)]
+        assert learnt(say(assignments, 3, left[0], "2")) == []
+    assert learnt(say(assignments, 3, "a", "2")) == [("a", "2")]
+    assert assignments.gold_for(cid) == assignments.gold_for(ReviewerQueue(ANN, "t")) == [], "Ann made them"
     assert assignments.gold_answers("t") == {3: [False, False]}
 
 

@@ -80,6 +80,7 @@ class LabelTwin(Room):
 @pytest.fixture
 def twins(tmp_path, records, monkeypatch, portal):
     clocks = []
+    monkeypatch.setattr(judging, "_chance", types.SimpleNamespace(random=lambda: 1.0))  # the same in both rooms
     for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
     made = [LabelTwin(tmp_path / f"room{opposite}", records, opposite, clocks, portal) for opposite in (False, True)]

@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
 import time
+import zipfile
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from room_setup import ORIGIN
+from room_setup import ORIGIN, PASSWORD
 
 from textbayes.app import AppSettings, categories, create_app, judging
-from textbayes.app.accounts import create_token, local_user
-from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.accounts import create_token, create_user, local_user, set_role
+from textbayes.app.assignments import Assignments, ReviewerQueue
 from textbayes.app.categories import NewCategories, create_categories
 from textbayes.app.database import Store
 from textbayes.app.exports import export, read_project, write_project
@@ -102,7 +104,7 @@ def test_half_of_the_first_texts_are_drawn_at_random_and_weighted(room, me, topi
     review, place = room.review(topics), ReviewerQueue(me.id, TOPIC)
     seen = answer_on(review, place, 30)
     with review.looking() as assignments:
-        reasons = assignments.reasons(TOPIC)
+        reasons = assignments.reasons(place)
     at_random = [reasons[id] == "random" for id in seen]
     assert 10 <= sum(at_random) <= 16
     with review.labelling() as labelling:
@@ -344,3 +346,67 @@ def test_few_and_odd_texts_are_no_fault(room, me, texts):
         judging.judge(review, place, shown[0].id, "1")
         judging.queue(review, place)
     assert categories.standing(review).share is None
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_who_answers_a_gold_question_cannot_tell_it_from_others(room, me, double, monkeypatch):
+    """Bob and Cid are asked; what Bob said of gold questions is nowhere, and Cid's own look like other answers."""
+    gold = {"t5", "t50", "t70"}
+    project = create_categories(room, me, NewCategories("Topics", dict.fromkeys(WORDS, ""), double=double), TEXTS)
+    review = room.review(project)
+    for id in sorted(gold):
+        judging.set_gold(review, ReviewerQueue(me.id, TOPIC), id, NUMBER[TRUTH[id]])
+    places, asked, counts = {}, {}, {}
+    for name, seed in (("bob", 1), ("cid", 2)):
+        monkeypatch.setattr(judging, "_chance", random.Random(seed))
+        user = create_user(room.store, name, PASSWORD)
+        set_role(room.store, me, review, name, "reviewer")
+        place = places[name] = ReviewerQueue(user.id, TOPIC)
+        asked[name], counts[name] = {}, []
+        for _ in range(25):
+            first = judging.queue(review, place)[0]
+            asked[name][first.id] = first.reason
+            judging.judge(review, place, first.id, NUMBER[TRUTH[first.id]])
+            stands = categories.standing(review, place.user, look_ahead=False)
+            counts[name].append((stands.n_answered, stands.n_waiting))
+    assert len(gold & asked["bob"].keys()) > 1
+    both = gold & asked["bob"].keys() & asked["cid"].keys()
+    assert both
+    steps = np.diff([sum(one) for one in counts["bob"]])
+    assert set(steps) == {1}, "every answer is counted"
+    if double:
+        assert {asked["cid"][id] for id in both} <= {"second reading"}, "as the texts around them"
+    rows = {
+        row["id"]: row
+        for row in csv.DictReader(io.StringIO(export(room, review, places["cid"], "csv").content.decode("utf-8-sig")))
+    }
+    for id in gold:
+        own, row = id in asked["cid"], rows[id]
+        assert row["status"] == ("" if not own else "waiting" if double else "answered")
+        assert row["label"] == (TRUTH[id] if own and not double else "")
+        assert bool(row["asked"]) == own
+        assert not row.get("answer of bob")
+    with zipfile.ZipFile(io.BytesIO(export(room, review, places["cid"], "zip").content)) as archive:
+        events = [json.loads(line) for line in archive.read("events.jsonl").splitlines()]
+    assert {one["user"] for one in events if one["body"]["kind"] == "handed_out"} == {"bob", "cid"}
+    assert not any(id in json.dumps(one) for one in events if one["user"] != "cid" for id in (f'"{g}"' for g in gold))
+    labelled, _ = categories.training_texts(room, review, places["cid"].user)
+    assert (gold & {text.id for text in labelled}) == (set() if double else gold & asked["cid"].keys())
+
+
+def test_gold_questions_come_at_any_place_and_once_in_ten(room, me, monkeypatch):
+    monkeypatch.setattr(judging, "_chance", random.Random(5))
+    assignments = Assignments()
+    for k in range(2000):
+        assignments.apply(1, 0.0, {"kind": "gold", "topic": "t", "id": f"g{k}", "answer": "1"})
+    reviewer, places = ReviewerQueue(2, "t"), []
+    for k in range(4000):
+        ((_, entry),) = judging._handed_out(assignments, {reviewer: 1}, [(f"t{k}", "doubtful")])
+        (id,), (reason,) = entry["records"], entry["records"].values()
+        assert reason == "doubtful"
+        places += [k] if id.startswith("g") else []
+        assignments.held[reviewer].clear()
+    # Binomial with n = 4000 and p = 1/10: standard deviation 19; each of the ten places of a ten: 400, 6.
+    assert abs(len(places) - 400) < 4 * 19
+    assert all(abs(n - 40) < 5 * 6.0 for n in np.bincount(np.mod(places, 10), minlength=10))
+    assert judging._handed_out(assignments, {reviewer: 1}, []) == [], "alone it would be known"

@@ -118,6 +118,16 @@ def test_names_that_are_taken_and_short_passwords_are_told_and_use_nothing_up(te
     assert join(visitor(team), link, "bob").status_code == 303
 
 
+@pytest.mark.parametrize("name", ["ANN", "a\u200dnn", "ａｎｎ", "\u202enna", "a\u200bnn", "\u2067ann\u2069"])
+def test_nobody_joins_under_a_name_that_is_taken_for_another(team, ann, name):
+    link = invite(ann)
+    refused = join(visitor(team), link, name)
+    assert refused.status_code == 400
+    assert "already an account called &#39;ann&#39;" in refused.text or "cannot be seen" in refused.text
+    assert roles(team) == {"ann": "owner"}
+    assert join(visitor(team), link, "نمی\u200cخواهم").status_code == 303, "a joiner that Persian needs"
+
+
 def test_only_owners_invite_and_only_in_a_room_for_a_team(team, ann, tmp_path):
     link = invite(ann, uses=2)
     bob = visitor(team)

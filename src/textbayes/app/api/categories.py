@@ -64,7 +64,7 @@ class LabelsStatus(BaseModel):
 @router.get("/labels")
 def labels(who: Reader) -> LabelsStatus:
     """List the labels of a project of categories, and see how it stands."""
-    stands = categories.standing(who.review, look_ahead=False)
+    stands = categories.standing(who.review, who.user.id, look_ahead=False)
     return LabelsStatus(
         labels=[LabelListed(**label._asdict(), texts=n) for label, n in stands.labels],
         several=bool(who.review.settings["several"]), texts=stands.n_texts, answered=stands.n_answered,

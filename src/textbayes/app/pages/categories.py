@@ -19,7 +19,7 @@ router = APIRouter(prefix="/projects/{project_id}")
 @router.get("/labels")
 def labels_page(request: Request, who: Reader) -> HTMLResponse:
     """All labels, and how many texts have each."""
-    stands = categories.standing(who.review, look_ahead=False)
+    stands = categories.standing(who.review, who.user.id, look_ahead=False)
     return page(request, "labels.html.jinja", who, stands=stands)
 
 

@@ -280,7 +280,7 @@ _MOST_CONFLICTS = 50  # of a page
 def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
     """Estimate, curve, forecast, probabilities and words; of a project of categories labels and accuracy."""
     if who.review.kind == CATEGORIES:
-        stands = standing(who.review)
+        stands = standing(who.review, who.user.id)
         share = share_in_words(stands.share)
         agreements = disagreements(who.review, who.first_topic).agreement
         return page(request, "categories.html.jinja", who, stands=stands, share=share, agreements=agreements)
