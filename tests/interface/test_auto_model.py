@@ -134,7 +134,7 @@ def test_a_prior_file_has_words_that_another_model_finds(lines, run, saved, writ
     ("command", "advice"),
     [
         (["words", "{model}", "--intervals"], "train it with --intervals"),
-        (["words", "{model}", "--by", "sign"], "train the model with"),
+        (["words", "{model}", "--by", "sign"], "this model was not sampled; train it with"),
         (["words", "{model}", "--plot", "forest", "--output", "x.svg"], "train --inference gibbs"),
         (["words", "{model}", "--prior"], "give one to train with --prior"),
         (["update", "{model}", "{new}"], "textbayes train --intervals"),

@@ -233,7 +233,7 @@ def test_a_review_that_is_answered_is_simulated(browser, tmp_path):  # noqa: F81
         judging.judge_many(review, place, [f"r{i}" for i in range(0, 80, 8)], "relevant")
         page.goto(f"{origin}/projects/{project}/dashboard")
         page.click("main a[href*=simulation]")
-        page.wait_for_url("**/simulation")
+        page.wait_for_url("**/simulation*")
         assert "80 of 80 records have an answer, 10 of them are relevant" in page.text_content("main")
         page.click("text=Simulate")
         page.wait_for_selector("figure svg", timeout=120_000)

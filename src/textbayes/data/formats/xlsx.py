@@ -267,7 +267,7 @@ class _Archive(zipfile.ZipFile):
         self.row_ended()
         if self.loading and _SHEET.search(head) and b"dimension" not in head:
             return io.BytesIO(_NO_SIZE)  # openpyxl would read all rows to look for the size
-        return _Part(part, self)
+        return _CountedPart(part, self)
 
     def row_ended(self) -> None:
         """Forget the tags of what openpyxl has thrown away."""
@@ -282,7 +282,7 @@ class _Archive(zipfile.ZipFile):
             raise MalformedFileError(self._label, f"{cause}: save it anew as .xlsx, or as CSV")
 
 
-class _Part(io.RawIOBase):
+class _CountedPart(io.RawIOBase):
     """A part of a workbook whose tags are counted as it is read."""
 
     def __init__(self, part: Any, archive: _Archive) -> None:
