@@ -198,7 +198,7 @@ def _show_words(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
     if output.is_table:
         from rich.columns import Columns
 
-        _print_heading(categorizer, "adds: weight × frequency; texts: training texts with the word")
+        _print_heading(categorizer, "adds: mean part in the log-odds; texts: training texts with the word")
         console().print(Columns([_table(label, found) for label, found in chosen.items()], padding=(0, 3)))
         return
     rows: list[dict[str, Any]] = [
