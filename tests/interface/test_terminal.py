@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import warnings
 
 import click
 import pytest
@@ -143,3 +144,16 @@ def test_sentences_are_wrapped_between_words_and_commands_before_options(monkeyp
     said = capsys.readouterr().err
     assert max(map(len, said.splitlines())) <= 40
     assert " ".join(said.split()) == f"textbayes: error: {sentence}".strip()
+
+
+def test_what_every_fold_would_say_is_said_once(capsys):
+    with in_one_sentence(lambda: None):
+        for fold in range(1, 4):
+            warnings.simplefilter("always")
+            warnings.warn(
+                f"1 of {fold} posteriors were sampled less well than asked for, R-hat 1.0{fold}", stacklevel=1
+            )
+            warnings.warn(f"label {fold} has one text", stacklevel=1)
+    said = capsys.readouterr().err
+    assert said.count("posteriors were sampled") == 1
+    assert [f"label {fold} has one text" in said for fold in range(1, 4)] == [True] * 3

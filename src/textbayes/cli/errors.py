@@ -29,6 +29,7 @@ COMMAND = "  textbayes "  # how a line begins that is a command to copy
 TYPED = "textbayes.typed"  # where a context keeps the words of the command line
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _SOON = 0.05  # seconds
+_COUNTED, _NUMBER = re.compile(r"\d+ of \d+ \w+ "), re.compile(r"\d[\d.,e+-]*")
 
 
 @contextlib.contextmanager
@@ -36,7 +37,7 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
     """Turn errors and warnings of the block into sentences; ``command`` finds the command that ran, for its options."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning  # type: ignore[assignment]  # the other arguments are of no use
+            warnings.showwarning = functools.partial(_show_warning, set())
             yield
         sys.stdout.flush()  # here, so that a full disk or a closed pipe is met while it can still be reported
     except click.ClickException as error:
@@ -258,5 +259,12 @@ def _forget_output(error: OSError) -> None:
             sys.stdout.close()
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    warn(str(message))
+def _show_warning(counted: set[str], message: Warning | str, category: type[Warning], *_: Any) -> None:
+    """Show a warning; of "2 of 5 fits …", which every fold would say with other numbers, the first."""
+    text = str(message)
+    if _COUNTED.match(text):
+        kind = _NUMBER.sub("", text)
+        if kind in counted:
+            return
+        counted.add(kind)
+    warn(text)
