@@ -7,6 +7,7 @@ kind of file says of itself, and what is said of one that cannot be used. Nothin
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import struct
@@ -254,13 +255,18 @@ def read_json(content: bytes, what: str, largest: int = MOST_BYTES) -> Any:
     most = max(1, largest // MOST_BYTES) * _MOST_VALUES
     if content.count(b",") + content.count(b"[") + content.count(b"{") > most:
         raise ModelFileError(f"{what} has more than {most:,} values; was the file altered?")
+    collects = gc.isenabled()
+    gc.disable()  # it would look again and again through millions of values of which none can be freed
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_each_once, parse_int=_whole)
+        _check_depth(value, what)
     except RecursionError:
         raise ModelFileError(f"{what} is nested more than {_DEEPEST} deep; was the file altered?") from None
     except ValueError as error:
         raise ModelFileError(f"{what} cannot be read ({error}); was the file altered?") from error
-    _check_depth(value, what)
+    finally:
+        if collects:
+            gc.enable()
     return value
 
 
