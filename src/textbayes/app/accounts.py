@@ -90,7 +90,8 @@ def add_user(session: DatabaseSession, name: str, hashed: str | None, admin: boo
     tidy = checked_name(name)
     if any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in tidy):
         raise InputError("the name has characters that cannot be seen; choose one without them")
-    alike = next((one for one in session.scalars(select(User.name)) if _looks(one) == _looks(tidy)), None)
+    looks = _looks(tidy)
+    alike = next((one for one in session.scalars(select(User.name)) if _looks(one) == looks), None)
     if alike is not None:
         raise InputError(f"there is already an account called {alike!r}; choose another name")
     user = User(name=tidy, password=hashed, admin=admin, active=True)

@@ -274,13 +274,11 @@ def _field_names(path: Path, format: str) -> list[str]:
         return []
     try:
         first = next(open_documents(path, format, **_usual(path, format)), None)
+        names = [] if first is None else list(first.fields)
     except NoTextFieldError as error:
         names = list(error.names)
-        _check_width(path, len(names))
-        return names
-    if first is not None:
-        _check_width(path, len(first.fields))
-    return [] if first is None else list(first.fields)
+    _check_width(path, len(names))
+    return names
 
 
 def _with_title(path: Path, fields: Sequence[str], mapping: Mapping) -> Mapping:

@@ -252,7 +252,7 @@ def _sources(inputs: Inputs, labelling: Labelling, columns: Mapping[str, Any] | 
     if inputs.corpus is not None:
         return [_Source(inputs, list(inputs.documents()))]
     expected = None if columns is None else Columns.from_state(columns)
-    missing = labelling.missing | (frozenset() if expected is None else {*expected.missing_label})
+    missing = labelling.as_trained(expected).missing
     found: list[_Source] = []
     for file in inputs.paths:
         own = replace(inputs, paths=(file,), layout=SourceLayout(expected, inputs.layout.say))

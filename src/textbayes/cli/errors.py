@@ -29,6 +29,7 @@ COMMAND = "  textbayes "  # how a line begins that is a command to copy
 TYPED = "textbayes.typed"  # where a context keeps the words of the command line
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _SOON = 0.05  # seconds
+# How a warning begins that counts fits or posteriors, and its numbers.
 _COUNTED, _NUMBER = re.compile(r"\d+ of \d+ \w+ "), re.compile(r"\d[\d.,e+-]*")
 
 

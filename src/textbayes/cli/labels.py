@@ -26,6 +26,7 @@ from textbayes.core.errors import InputError, plural
 from textbayes.core.types import Document
 from textbayes.data import open_documents, read_parents
 from textbayes.data.documents import examine_labels, merge_case, relabel
+from textbayes.data.layout import Columns
 from textbayes.data.skos import described, is_vocabulary, read_concepts
 from textbayes.decide import LabelTree
 
@@ -42,6 +43,10 @@ class Labelling:
     missing: frozenset[str] = frozenset()  # in small letters
     min_texts: int = 1
     label_tree: str | None = None
+
+    def as_trained(self, columns: Columns | None) -> Labelling:
+        """The same, with the labels that meant none in the training texts, whose columns are given."""
+        return self if columns is None else replace(self, missing=self.missing | {*columns.missing_label})
 
 
 _OPTIONS = {
@@ -307,7 +312,7 @@ def read_truth(
     tree : LabelTree, optional
         That of the model: texts have the labels above theirs too.
     """
-    labelling = _with_missing(labelling, inputs)
+    labelling = labelling.as_trained(inputs.layout.expected)
     spelling = {name.casefold(): name for name in names} if labelling.merge_case else {}
     known = set(names)
     labelled, skipped = False, []
@@ -356,7 +361,7 @@ def _refuse_several(documents: list[Document], inputs: Inputs) -> None:
 def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None) -> list[Document]:
     documents = list(inputs.documents()) if documents is None else documents
     require_documents(documents, inputs)
-    labelling = _with_missing(labelling, inputs)
+    labelling = labelling.as_trained(inputs.layout.expected)
     if labelling.missing:
         if inputs.layout.found is not None:  # for the model to remember
             inputs.layout.add(missing_label=tuple(sorted(labelling.missing)))
@@ -371,12 +376,6 @@ def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None
             f"{sum(len(one.labels) for one in documents) - before:,} labels above others added ({labelling.label_tree})"
         )
     return documents
-
-
-def _with_missing(labelling: Labelling, inputs: Inputs) -> Labelling:
-    """The options on labels, with the labels that meant none where the model was trained."""
-    expected = inputs.layout.expected
-    return labelling if expected is None else replace(labelling, missing=labelling.missing | {*expected.missing_label})
 
 
 def _task(documents: list[Document], labelling: Labelling, separated: bool) -> bool:

@@ -260,7 +260,7 @@ def refuse_by_content(head: bytes, label: str) -> None:
 
 
 MISSING_WORDS = frozenset({"n/a", "#n/a", "na", "n.a.", "nan", "null", "none", "nil", "-", "--", "–", "?"})
-_SEPARATORS = (";", "|", ",", "/")
+LABEL_SEPARATORS = (";", "|", ",", "/")  # that may stand between labels in one cell
 _LEAST_LETTERS, _LEAST_TEXTS = 5, 3  # of a label that another may be a misspelling of
 _MOST_COMPARED = 100_000  # pairs of labels
 
@@ -288,7 +288,7 @@ def examine_labels(counts: Mapping[str, int]) -> LabelFindings:
     return LabelFindings(
         [twins for twins in _by_case(ranked).values() if len(twins) > 1],
         [label for label in ranked if label.casefold() in MISSING_WORDS],
-        {mark: found for mark in _SEPARATORS if (found := _unsplit(ranked, mark))},
+        {mark: found for mark in LABEL_SEPARATORS if (found := _unsplit(ranked, mark))},
         [label for label in ranked if counts[label] == 1],
         _slips(ranked, counts),
     )

@@ -23,6 +23,7 @@ from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, Document, FloatArray, IntArray
+from textbayes.data.documents import LABEL_SEPARATORS
 from textbayes.knowledge import WordPriors, table_prior
 from textbayes.models.online import DiagonalPosterior, GaussianProcess, OnlineLikelihood
 from textbayes.priors import make_prior
@@ -44,7 +45,6 @@ from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, KeptDocu
 from textbayes.text.packed import sort_order, take
 
 NONE = np.zeros(0, dtype=np.int64)
-_SEPARATORS = (",", ";", "|", "/")
 _MOST_NAMED = 10  # labels, in a message
 
 
@@ -461,7 +461,7 @@ def _untrained(
 
 def _where_topic_is(name: str, counts: Mapping[str, int]) -> str:
     """What to do about a topic that no label is called as: the most frequent labels, or how to split them."""
-    for mark in _SEPARATORS:
+    for mark in LABEL_SEPARATORS:
         several = next((label for label in sorted(counts) if name in map(str.strip, label.split(mark))), None)
         if several is not None:
             return f"it is a part of labels such as {several!r}: split them with label_separator={mark!r}"

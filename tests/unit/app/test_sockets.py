@@ -23,6 +23,23 @@ async def answer(scope, receive, send):
     await send({"type": "http.response.body", "body": b"ok"})
 
 
+@contextlib.contextmanager
+def served(app, monkeypatch, host="127.0.0.1"):
+    """The port at which an application is served."""
+    servers, begin = [], uvicorn.Server.run
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, **given: (servers.append(server), begin(server, **given)))
+    with contextlib.closing(listen(host, None)) as listening:
+        thread = threading.Thread(target=serve, args=(app, listening))
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            while not servers:
+                thread.join(0.01)
+            servers[0].should_exit = True
+            thread.join(30)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_accepted_connections_do_not_wait_to_fill_a_packet(monkeypatch, host):
     """Without TCP_NODELAY an answer in two parts waits for the client's delayed acknowledgement, some 40 ms."""
@@ -36,43 +53,18 @@ def test_accepted_connections_do_not_wait_to_fill_a_packet(monkeypatch, host):
         made(protocol, transport)
 
     monkeypatch.setattr(config.http_protocol_class, "connection_made", connection_made)
-    servers, begin = [], uvicorn.Server.run
-    monkeypatch.setattr(uvicorn.Server, "run", lambda server, **given: (servers.append(server), begin(server, **given)))
     try:
-        listening = listen(host, None)
+        listen(host, None).close()
     except InputError:
         if host == "::1":
             pytest.skip("this machine has no IPv6")
         raise
-    with contextlib.closing(listening):
-        thread = threading.Thread(target=serve, args=(answer, listening))
-        thread.start()
-        try:
-            connection = http.client.HTTPConnection(host, listening.getsockname()[1], timeout=30)
-            connection.request("GET", "/")
-            assert connection.getresponse().read() == b"ok"
-            connection.close()
-        finally:
-            servers[0].should_exit = True
-            thread.join(30)
+    with served(answer, monkeypatch, host) as port:
+        connection = http.client.HTTPConnection(host, port, timeout=30)
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"ok"
+        connection.close()
     assert delays == [1]
-
-
-@contextlib.contextmanager
-def served(app, monkeypatch):
-    """The port at which an application is served."""
-    servers, begin = [], uvicorn.Server.run
-    monkeypatch.setattr(uvicorn.Server, "run", lambda server, **given: (servers.append(server), begin(server, **given)))
-    with contextlib.closing(listen("127.0.0.1", None)) as listening:
-        thread = threading.Thread(target=serve, args=(app, listening))
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            while not servers:
-                thread.join(0.01)
-            servers[0].should_exit = True
-            thread.join(30)
 
 
 def told(port, *parts):
